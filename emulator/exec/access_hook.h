@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What an observer of executing kernels is told, warp by warp, before each event takes place.
+
+#include <cstdint>
+
+#include "emulator/ptx/program.h"
+
+namespace drgpum::emulator::exec {
+
+enum AccessFlags : std::uint32_t {
+  kRead = 1,
+  kWrite = 2,
+  kAtomic = 4,  // set together with kRead and, but for pure reads, kWrite
+  kPrefetch = 8,
+};
+
+enum class AccessKind : std::uint8_t {
+  kPlain,      // ld, st, atom, red
+  kAsyncCopy,  // cp.async: global to shared
+};
+
+// One memory instruction of one warp. Lanes outside `mask` hold no meaning in `addresses`.
+struct WarpAccess {
+  std::uint64_t pc = 0;     // Executable::pc_base + 16 * instruction number
+  std::uint32_t mask = 0;   // active lanes
+  std::uint32_t flags = 0;  // AccessFlags
+  std::uint32_t size = 0;   // bytes per lane, of the whole vector
+  AccessKind kind = AccessKind::kPlain;
+  ptx::Space space =
+      ptx::Space::kGlobal;  // resolved: a generic access that hit shared says kShared
+  const std::uint64_t* addresses =
+      nullptr;  // 32 of them: global generic addresses, or window offsets
+  const std::uint64_t* shared_destinations = nullptr;  // kAsyncCopy: 32 shared offsets
+};
+
+// The warp at the event; call_device_function (executor.h) runs code in it.
+class WarpContext;
+
+class AccessHook {
+ public:
+  virtual ~AccessHook() = default;
+  virtual void on_access(WarpContext& warp, const WarpAccess& access) = 0;
+  virtual void on_block_enter(WarpContext& warp, std::uint64_t pc, std::uint32_t mask) = 0;
+  virtual void on_block_exit(WarpContext& warp, std::uint64_t pc, std::uint32_t mask) = 0;
+  // Device-side malloc (after it) and free (before it), per lane.
+  virtual void on_device_malloc(WarpContext& warp, std::uint64_t pc, std::uint32_t mask,
+                                const std::uint64_t* pointers, const std::uint64_t* sizes) = 0;
+  virtual void on_device_free(WarpContext& warp, std::uint64_t pc, std::uint32_t mask,
+                              const std::uint64_t* pointers) = 0;
+  // Spaces that on_access wants to hear of, as bits 1 << Space; others cost nothing.
+  [[nodiscard]] virtual std::uint32_t wanted_spaces() const = 0;
+  [[nodiscard]] virtual bool wants_blocks() const = 0;
+};
+
+}  // namespace drgpum::emulator::exec

@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The records of a trace: plain values, one struct per record, as written by the profiler and read
+// offline. FORMAT.md says how they lie in the file, trace.proto gives the same as a schema.
+//
+// Order in the file: a record comes after every record that it names (a launch after its kernel,
+// an access after its launch and object). GpuApi ids rise by one from 0 in issue order: the order
+// in which the host entered the calls. All byte ranges are half-open. Sizes are bytes, times are
+// ns.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "proto/base/strong_id.h"
+
+namespace drgpum::trace {
+
+// Handles that the driver owns appear as our ids; an id is never reused, a handle may be.
+inline constexpr std::uint32_t kNoId = 0xffffffffu;
+inline constexpr ObjectId kNoObject{kNoId};
+inline constexpr StreamId kNoStream{kNoId};
+inline constexpr CallPathId kNoCallPath{0};
+
+// The first record. One trace holds one process.
+struct ProcessRecord {
+  std::uint32_t format_version = 1;
+  std::string tool_version;
+  std::uint64_t pid = 0;
+  std::uint64_t parent_pid = 0;
+  std::string host_name;
+  std::string executable;  // absolute path
+  std::vector<std::string> argv;
+  std::string working_directory;
+  std::uint64_t start_unix_ns = 0;  // when the library was loaded; other times count from here
+  std::string mode;                 // "object" or "intra"
+  std::string options;              // the DRGPUM_* options in force, as key=value lines
+  std::string rank;                 // of an MPI or SLURM launcher; empty without one
+};
+
+enum class DeviceKind : std::uint8_t { kGpu, kEmulated };
+
+struct DeviceRecord {
+  DeviceId id;
+  DeviceKind kind = DeviceKind::kGpu;
+  std::string name;
+  std::uint64_t memory_bytes = 0;
+  std::uint32_t compute_major = 0;
+  std::uint32_t compute_minor = 0;
+  std::string sanitizer_abi;  // what the ABI probe found, e.g. "13.x: RESOURCE 33, GRAPHS 7"
+};
+
+struct ContextRecord {
+  ContextId id;
+  DeviceId device;
+};
+
+// After everything that ended with the context; objects still alive in it have leaked.
+struct ContextEndRecord {
+  ContextId id;
+  ApiId at;  // the next API to be issued when it was destroyed
+};
+
+enum class StreamKind : std::uint8_t {
+  kLegacyDefault,     // handle 0 or cudaStreamLegacy
+  kPerThreadDefault,  // cudaStreamPerThread, one per host thread
+  kBlocking,          // synchronises with the legacy default stream
+  kNonBlocking,
+};
+
+struct StreamRecord {
+  StreamId id;
+  ContextId context;
+  StreamKind kind = StreamKind::kBlocking;
+  std::string name;  // from NVTX; may be empty
+};
+
+struct StreamEndRecord {
+  StreamId id;
+  ApiId at;
+};
+
+// A host ELF file mapped into the program. Call-path frames fall into these.
+struct HostModuleRecord {
+  ModuleId id;
+  std::string path;
+  std::string build_id;     // lower-case hex; empty when the file has none
+  std::uint64_t begin = 0;  // mapped addresses [begin, end)
+  std::uint64_t end = 0;
+  std::uint64_t load_bias = 0;  // address = load_bias + the ELF file's virtual address
+  ApiId loaded_at;              // frames of APIs with ids in [loaded_at, unloaded_at) belong to it
+};
+
+struct HostModuleEndRecord {
+  ModuleId id;
+  ApiId unloaded_at;
+};
+
+// Return addresses, innermost first, frames of the tool and of the CUDA libraries already cut.
+// Subtract one from each before looking up a line.
+struct CallPathRecord {
+  CallPathId id;
+  std::vector<std::uint64_t> frames;
+};
+
+// A loaded device module. Its image is kept beside the trace under its hash when it was saved.
+struct CubinRecord {
+  CubinId id;
+  ContextId context;
+  std::uint64_t size = 0;
+  std::string hash;      // lower-case hex of the image; empty when there was none
+  std::string saved_as;  // file name beside the trace; empty when not saved
+};
+
+struct KernelRecord {
+  KernelId id;
+  CubinId cubin;
+  std::string name;  // mangled
+};
+
+enum class ObjectKind : std::uint8_t {
+  kDevice,   // cudaMalloc, cuMemAlloc
+  kPitched,  // cudaMallocPitch, cudaMalloc3D
+  kManaged,
+  kAsync,         // cudaMallocAsync and pools
+  kHostPinned,    // cudaMallocHost, cudaHostAlloc, cudaHostRegister
+  kModuleGlobal,  // __device__, __constant__ and __managed__ variables
+  kArray,         // cudaMallocArray; not addressable
+  kVirtual,       // mapped by cuMemMap
+  kImported,      // IPC, external memory
+  kDeviceHeap,    // malloc() in a kernel
+  kSubObject,     // a tensor or block inside a pool: `parent` says which
+};
+
+struct ObjectRecord {
+  ObjectId id;
+  ObjectKind kind = ObjectKind::kDevice;
+  ObjectId parent = kNoObject;
+  DeviceId device;
+  ContextId context;
+  std::uint64_t address = 0;
+  std::uint64_t size = 0;   // as asked for; for kPitched the whole padded block
+  std::uint64_t pitch = 0;  // kPitched: bytes from row to row, else 0
+  std::uint64_t width = 0;  // kPitched: bytes used in each row, else 0
+  ApiId allocated_by;   // the kAlloc API; for module globals the API before which they were loaded
+  std::string name;     // a symbol or an NVTX name; may be empty
+  bool opaque = false;  // may be accessed in ways the tool cannot see
+};
+
+// A name that came after the object did (NVTX, drgpum.h).
+struct ObjectNameRecord {
+  ObjectId id;
+  std::string name;
+};
+
+enum class ApiKind : std::uint8_t {
+  kAlloc,
+  kFree,
+  kMemcpy,
+  kMemset,
+  kLaunch,
+  kEventRecord,
+  kStreamWait,    // a stream waits for an event
+  kSynchronize,   // the host waits
+  kGraphLaunch,   // brackets: the nodes follow as APIs with the same graph_launch
+  kHostFunction,  // cudaLaunchHostFunc, stream callbacks
+  kMark,          // a named moment: iteration, phase
+};
+
+struct AllocApi {
+  ObjectId object = kNoObject;  // kNoObject: the allocation failed
+  std::uint64_t requested = 0;
+  std::int32_t error = 0;  // CUresult or cudaError_t; 0 on success
+};
+
+struct FreeApi {
+  ObjectId object = kNoObject;
+  bool stream_ordered = false;  // cudaFreeAsync: takes effect in stream order
+};
+
+// Where a copy or set touches memory. Rows of `width` bytes, `pitch` apart; slices of `height`
+// rows. A linear range has height = depth = 1. `object` is kNoObject for pageable host memory and
+// unknown device addresses (`is_host` tells which); then `offset` is an address.
+struct Region {
+  ObjectId object = kNoObject;
+  std::uint64_t offset = 0;
+  std::uint64_t width = 0;
+  std::uint64_t height = 1;
+  std::uint64_t depth = 1;
+  std::uint64_t pitch = 0;
+  std::uint64_t slice_pitch = 0;
+  bool is_host = false;
+};
+
+enum class CopyDirection : std::uint8_t {
+  kHostToHost,
+  kHostToDevice,
+  kDeviceToHost,
+  kDeviceToDevice
+};
+
+struct MemcpyApi {
+  CopyDirection direction = CopyDirection::kHostToDevice;
+  Region source;
+  Region destination;
+  bool async = false;
+  StreamId source_stream = kNoStream;  // peer copies: the stream of the source context
+};
+
+struct MemsetApi {
+  Region destination;
+  std::uint32_t element_size = 1;
+  std::uint32_t value = 0;
+  bool async = false;
+};
+
+struct LaunchApi {
+  KernelId kernel;
+  std::uint32_t grid[3] = {1, 1, 1};
+  std::uint32_t block[3] = {1, 1, 1};
+  std::uint32_t cluster[3] = {1, 1, 1};
+  std::uint32_t shared_bytes = 0;
+  bool instrumented = false;  // accesses follow as AccessRecords; false: they are not known
+};
+
+struct EventApi {  // kEventRecord, kStreamWait
+  EventId event;
+  ApiId recorded_by;      // kStreamWait: the kEventRecord that it waits for
+  bool recorded = false;  // kStreamWait on an event never recorded waits for nothing
+};
+
+enum class SyncScope : std::uint8_t { kStream, kEvent, kContext, kDevice };
+
+struct SynchronizeApi {
+  SyncScope scope = SyncScope::kDevice;
+  EventId event;      // kEvent
+  ApiId recorded_by;  // kEvent: the record that it waited for
+  bool recorded = false;
+  bool query = false;  // a *Query that returned success
+};
+
+struct GraphLaunchApi {
+  std::uint64_t graph = 0;  // id of the executable graph
+  std::uint64_t launch = 0;
+};
+
+struct HostFunctionApi {};
+
+enum class MarkKind : std::uint8_t {
+  kRangePush,
+  kRangePop,
+  kInstant,
+  kIteration,
+  kCaptureStart,
+  kCaptureStop
+};
+
+struct MarkApi {
+  MarkKind kind = MarkKind::kInstant;
+  std::string name;
+};
+
+using ApiPayload = std::variant<AllocApi, FreeApi, MemcpyApi, MemsetApi, LaunchApi, EventApi,
+                                SynchronizeApi, GraphLaunchApi, HostFunctionApi, MarkApi>;
+
+// One call that the program made to the GPU.
+struct GpuApi {
+  ApiId id;
+  ApiKind kind = ApiKind::kMark;
+  StreamId stream = kNoStream;  // kNoStream: host-only (cudaMalloc) or all streams (device sync)
+  ContextId context;
+  ThreadId thread;
+  std::uint64_t host_begin_ns = 0;
+  std::uint64_t host_end_ns = 0;
+  bool blocks_host = false;  // the host went on only when the work was done (and, for a free,
+                             // only when all work of the device was done)
+  std::string name;          // the function called, e.g. "cudaMemcpyAsync"
+  CallPathId call_path = kNoCallPath;
+  std::optional<std::uint64_t> graph_launch;  // the API is a node of this graph launch
+  std::vector<ApiId> depends_on;              // graph nodes: the nodes of this launch before it
+  ApiPayload payload;
+};
+
+// Begin and end on the device, virtual or from a timing pass.
+struct TimeRecord {
+  ApiId api;
+  std::uint64_t begin_ns = 0;
+  std::uint64_t end_ns = 0;
+};
+
+struct ByteRange {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+};
+
+// What one launch did to one object, as reduced on the device. Map fields are absent at object
+// level.
+struct AccessRecord {
+  ApiId api;
+  ObjectId object = kNoObject;
+  bool reads = false;
+  bool writes = false;
+  bool atomics = false;
+  std::uint32_t min_access_bytes = 0;  // narrowest and widest access seen; 0: not known
+  std::uint32_t max_access_bytes = 0;
+  std::optional<ByteRange> bounds;  // smallest range that holds every accessed byte
+};
+
+// An access map, reduced: see proto/trace/access_map.h once intra-object mode is on.
+struct AccessMapRecord {
+  ApiId api;
+  ObjectId object = kNoObject;
+  std::uint32_t cell_bytes = 0;        // bytes that one cell of the map stands for
+  bool exact = false;                  // cell_bytes <= narrowest access
+  std::vector<ByteRange> read_ranges;  // runs of cells, merged, offsets in the object
+  std::vector<ByteRange> written_ranges;
+  std::uint64_t counted_cells = 0;             // cells with a count above 0; 0: counts were off
+  double count_mean = 0;                       // over the accessed cells
+  double count_variance = 0;                   // population variance over the accessed cells
+  std::vector<std::uint64_t> count_histogram;  // bin k: cells with counts in [2^k, 2^(k+1))
+  ByteRange hot_range;
+  std::vector<std::uint32_t> heat_strip;  // at most 4,096 cells over the object
+};
+
+enum class CoverageKind : std::uint8_t {
+  kUnpatchedKernel,  // a launch ran without patches
+  kUnsampledLaunch,  // sampling, whitelist or launch-skip left it out
+  kSlotsFull,        // no launch slot was free
+  kUnknownAddress,   // accesses that hit no known object
+  kOpaqueObject,
+  kUnknownInstruction,  // an instruction id the installed library lacks
+  kLostRecords,
+  kToolDisabled,  // the tool turned itself off; text says why
+  kSizeLimit,     // --max-size reached
+  kCoarseMap,     // cells wider than the narrowest access
+  kNoCounts,
+};
+
+struct CoverageRecord {
+  CoverageKind kind = CoverageKind::kLostRecords;
+  std::optional<ApiId> api;
+  ObjectId object = kNoObject;
+  std::uint64_t count = 1;
+  std::string text;
+};
+
+// The last record of a trace that ended in order.
+struct EndRecord {
+  ApiId api_count;  // ids are [0, api_count)
+  bool exit_code_known = false;
+  std::int32_t exit_code = 0;
+};
+
+using Record =
+    std::variant<ProcessRecord, DeviceRecord, ContextRecord, ContextEndRecord, StreamRecord,
+                 StreamEndRecord, HostModuleRecord, HostModuleEndRecord, CallPathRecord,
+                 CubinRecord, KernelRecord, ObjectRecord, ObjectNameRecord, GpuApi, TimeRecord,
+                 AccessRecord, AccessMapRecord, CoverageRecord, EndRecord>;
+
+}  // namespace drgpum::trace
