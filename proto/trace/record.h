@@ -4,9 +4,12 @@
 // offline. FORMAT.md says how they lie in the file, trace.proto gives the same as a schema.
 //
 // Order in the file: a record comes after every record that it names (a launch after its kernel,
-// an access after its launch and object). GpuApi ids rise by one from 0 in issue order: the order
-// in which the host entered the calls. All byte ranges are half-open. Sizes are bytes, times are
-// ns.
+// an access after its launch and object); fields that name a place in the sequence of calls
+// (`allocated_by`, `at`, `loaded_at`) may name the next API. An object comes before its kAlloc API.
+// GpuApi records lie in the file in the order of their ids, which rise by one from 0 in issue
+// order: the order in which the host entered the calls, one thread's calls among another's in the
+// order in which they took the writer's lock. A call that the driver refused is recorded with its
+// `error` and has no effect. All byte ranges are half-open. Sizes are bytes, times are ns.
 
 #include <cstdint>
 #include <optional>
@@ -38,6 +41,7 @@ struct ProcessRecord {
   std::string mode;                 // "object" or "intra"
   std::string options;              // the DRGPUM_* options in force, as key=value lines
   std::string rank;                 // of an MPI or SLURM launcher; empty without one
+  friend bool operator==(const ProcessRecord&, const ProcessRecord&) = default;
 };
 
 enum class DeviceKind : std::uint8_t { kGpu, kEmulated };
@@ -50,17 +54,20 @@ struct DeviceRecord {
   std::uint32_t compute_major = 0;
   std::uint32_t compute_minor = 0;
   std::string sanitizer_abi;  // what the ABI probe found, e.g. "13.x: RESOURCE 33, GRAPHS 7"
+  friend bool operator==(const DeviceRecord&, const DeviceRecord&) = default;
 };
 
 struct ContextRecord {
   ContextId id;
   DeviceId device;
+  friend bool operator==(const ContextRecord&, const ContextRecord&) = default;
 };
 
 // After everything that ended with the context; objects still alive in it have leaked.
 struct ContextEndRecord {
   ContextId id;
   ApiId at;  // the next API to be issued when it was destroyed
+  friend bool operator==(const ContextEndRecord&, const ContextEndRecord&) = default;
 };
 
 enum class StreamKind : std::uint8_t {
@@ -75,11 +82,13 @@ struct StreamRecord {
   ContextId context;
   StreamKind kind = StreamKind::kBlocking;
   std::string name;  // from NVTX; may be empty
+  friend bool operator==(const StreamRecord&, const StreamRecord&) = default;
 };
 
 struct StreamEndRecord {
   StreamId id;
   ApiId at;
+  friend bool operator==(const StreamEndRecord&, const StreamEndRecord&) = default;
 };
 
 // A host ELF file mapped into the program. Call-path frames fall into these.
@@ -91,18 +100,22 @@ struct HostModuleRecord {
   std::uint64_t end = 0;
   std::uint64_t load_bias = 0;  // address = load_bias + the ELF file's virtual address
   ApiId loaded_at;              // frames of APIs with ids in [loaded_at, unloaded_at) belong to it
+  friend bool operator==(const HostModuleRecord&, const HostModuleRecord&) = default;
 };
 
 struct HostModuleEndRecord {
   ModuleId id;
   ApiId unloaded_at;
+  friend bool operator==(const HostModuleEndRecord&, const HostModuleEndRecord&) = default;
 };
 
 // Return addresses, innermost first, frames of the tool and of the CUDA libraries already cut.
-// Subtract one from each before looking up a line.
+// Subtract one from each before looking up a line. An id is used only while the modules of its
+// frames stay loaded: after an unload the same addresses get a new id.
 struct CallPathRecord {
   CallPathId id;
   std::vector<std::uint64_t> frames;
+  friend bool operator==(const CallPathRecord&, const CallPathRecord&) = default;
 };
 
 // A loaded device module. Its image is kept beside the trace under its hash when it was saved.
@@ -112,12 +125,14 @@ struct CubinRecord {
   std::uint64_t size = 0;
   std::string hash;      // lower-case hex of the image; empty when there was none
   std::string saved_as;  // file name beside the trace; empty when not saved
+  friend bool operator==(const CubinRecord&, const CubinRecord&) = default;
 };
 
 struct KernelRecord {
   KernelId id;
   CubinId cubin;
   std::string name;  // mangled
+  friend bool operator==(const KernelRecord&, const KernelRecord&) = default;
 };
 
 enum class ObjectKind : std::uint8_t {
@@ -147,12 +162,22 @@ struct ObjectRecord {
   ApiId allocated_by;   // the kAlloc API; for module globals the API before which they were loaded
   std::string name;     // a symbol or an NVTX name; may be empty
   bool opaque = false;  // may be accessed in ways the tool cannot see
+  friend bool operator==(const ObjectRecord&, const ObjectRecord&) = default;
+};
+
+// The end of an object that no kFree API ended: its module was unloaded, its import closed, its
+// pool destroyed.
+struct ObjectEndRecord {
+  ObjectId id;
+  ApiId at;  // the next API to be issued when it ended
+  friend bool operator==(const ObjectEndRecord&, const ObjectEndRecord&) = default;
 };
 
 // A name that came after the object did (NVTX, drgpum.h).
 struct ObjectNameRecord {
   ObjectId id;
   std::string name;
+  friend bool operator==(const ObjectNameRecord&, const ObjectNameRecord&) = default;
 };
 
 enum class ApiKind : std::uint8_t {
@@ -173,11 +198,15 @@ struct AllocApi {
   ObjectId object = kNoObject;  // kNoObject: the allocation failed
   std::uint64_t requested = 0;
   std::int32_t error = 0;  // CUresult or cudaError_t; 0 on success
+  friend bool operator==(const AllocApi&, const AllocApi&) = default;
 };
 
 struct FreeApi {
-  ObjectId object = kNoObject;
+  ObjectId object = kNoObject;  // kNoObject: a null pointer or an address that no object begins at
   bool stream_ordered = false;  // cudaFreeAsync: takes effect in stream order
+  std::uint64_t address = 0;    // as passed
+  std::int32_t error = 0;       // CUresult or cudaError_t; not 0: the object lives on
+  friend bool operator==(const FreeApi&, const FreeApi&) = default;
 };
 
 // Where a copy or set touches memory. Rows of `width` bytes, `pitch` apart; slices of `height`
@@ -192,6 +221,7 @@ struct Region {
   std::uint64_t pitch = 0;
   std::uint64_t slice_pitch = 0;
   bool is_host = false;
+  friend bool operator==(const Region&, const Region&) = default;
 };
 
 enum class CopyDirection : std::uint8_t {
@@ -207,6 +237,7 @@ struct MemcpyApi {
   Region destination;
   bool async = false;
   StreamId source_stream = kNoStream;  // peer copies: the stream of the source context
+  friend bool operator==(const MemcpyApi&, const MemcpyApi&) = default;
 };
 
 struct MemsetApi {
@@ -214,6 +245,7 @@ struct MemsetApi {
   std::uint32_t element_size = 1;
   std::uint32_t value = 0;
   bool async = false;
+  friend bool operator==(const MemsetApi&, const MemsetApi&) = default;
 };
 
 struct LaunchApi {
@@ -223,12 +255,14 @@ struct LaunchApi {
   std::uint32_t cluster[3] = {1, 1, 1};
   std::uint32_t shared_bytes = 0;
   bool instrumented = false;  // accesses follow as AccessRecords; false: they are not known
+  friend bool operator==(const LaunchApi&, const LaunchApi&) = default;
 };
 
 struct EventApi {  // kEventRecord, kStreamWait
   EventId event;
   ApiId recorded_by;      // kStreamWait: the kEventRecord that it waits for
   bool recorded = false;  // kStreamWait on an event never recorded waits for nothing
+  friend bool operator==(const EventApi&, const EventApi&) = default;
 };
 
 enum class SyncScope : std::uint8_t { kStream, kEvent, kContext, kDevice };
@@ -239,14 +273,18 @@ struct SynchronizeApi {
   ApiId recorded_by;  // kEvent: the record that it waited for
   bool recorded = false;
   bool query = false;  // a *Query that returned success
+  friend bool operator==(const SynchronizeApi&, const SynchronizeApi&) = default;
 };
 
 struct GraphLaunchApi {
   std::uint64_t graph = 0;  // id of the executable graph
   std::uint64_t launch = 0;
+  friend bool operator==(const GraphLaunchApi&, const GraphLaunchApi&) = default;
 };
 
-struct HostFunctionApi {};
+struct HostFunctionApi {
+  friend bool operator==(const HostFunctionApi&, const HostFunctionApi&) = default;
+};
 
 enum class MarkKind : std::uint8_t {
   kRangePush,
@@ -260,8 +298,10 @@ enum class MarkKind : std::uint8_t {
 struct MarkApi {
   MarkKind kind = MarkKind::kInstant;
   std::string name;
+  friend bool operator==(const MarkApi&, const MarkApi&) = default;
 };
 
+// A payload's field number in the file is its place in this list plus 20: append only.
 using ApiPayload = std::variant<AllocApi, FreeApi, MemcpyApi, MemsetApi, LaunchApi, EventApi,
                                 SynchronizeApi, GraphLaunchApi, HostFunctionApi, MarkApi>;
 
@@ -281,6 +321,7 @@ struct GpuApi {
   std::optional<std::uint64_t> graph_launch;  // the API is a node of this graph launch
   std::vector<ApiId> depends_on;              // graph nodes: the nodes of this launch before it
   ApiPayload payload;
+  friend bool operator==(const GpuApi&, const GpuApi&) = default;
 };
 
 // Begin and end on the device, virtual or from a timing pass.
@@ -288,11 +329,13 @@ struct TimeRecord {
   ApiId api;
   std::uint64_t begin_ns = 0;
   std::uint64_t end_ns = 0;
+  friend bool operator==(const TimeRecord&, const TimeRecord&) = default;
 };
 
 struct ByteRange {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
+  friend bool operator==(const ByteRange&, const ByteRange&) = default;
 };
 
 // What one launch did to one object, as reduced on the device. Map fields are absent at object
@@ -306,6 +349,19 @@ struct AccessRecord {
   std::uint32_t min_access_bytes = 0;  // narrowest and widest access seen; 0: not known
   std::uint32_t max_access_bytes = 0;
   std::optional<ByteRange> bounds;  // smallest range that holds every accessed byte
+  friend bool operator==(const AccessRecord&, const AccessRecord&) = default;
+};
+
+// Where in a kernel one launch touched one object, counted per lane.
+struct AccessSiteRecord {
+  ApiId api;
+  ObjectId object = kNoObject;
+  KernelId function;  // the kernel, or a device function that it calls
+  std::uint64_t offset =
+      0;  // of the instruction in the function: bytes of SASS; emulated: PTX line
+  std::uint64_t reads = 0;
+  std::uint64_t writes = 0;  // an atomic counts in both
+  friend bool operator==(const AccessSiteRecord&, const AccessSiteRecord&) = default;
 };
 
 // An access map, reduced: see proto/trace/access_map.h once intra-object mode is on.
@@ -322,6 +378,7 @@ struct AccessMapRecord {
   std::vector<std::uint64_t> count_histogram;  // bin k: cells with counts in [2^k, 2^(k+1))
   ByteRange hot_range;
   std::vector<std::uint32_t> heat_strip;  // at most 4,096 cells over the object
+  friend bool operator==(const AccessMapRecord&, const AccessMapRecord&) = default;
 };
 
 enum class CoverageKind : std::uint8_t {
@@ -344,6 +401,7 @@ struct CoverageRecord {
   ObjectId object = kNoObject;
   std::uint64_t count = 1;
   std::string text;
+  friend bool operator==(const CoverageRecord&, const CoverageRecord&) = default;
 };
 
 // The last record of a trace that ended in order.
@@ -351,12 +409,14 @@ struct EndRecord {
   ApiId api_count;  // ids are [0, api_count)
   bool exit_code_known = false;
   std::int32_t exit_code = 0;
+  friend bool operator==(const EndRecord&, const EndRecord&) = default;
 };
 
-using Record =
-    std::variant<ProcessRecord, DeviceRecord, ContextRecord, ContextEndRecord, StreamRecord,
-                 StreamEndRecord, HostModuleRecord, HostModuleEndRecord, CallPathRecord,
-                 CubinRecord, KernelRecord, ObjectRecord, ObjectNameRecord, GpuApi, TimeRecord,
-                 AccessRecord, AccessMapRecord, CoverageRecord, EndRecord>;
+// A record's number in the file is its place in this list plus one: append only.
+using Record = std::variant<ProcessRecord, DeviceRecord, ContextRecord, ContextEndRecord,
+                            StreamRecord, StreamEndRecord, HostModuleRecord, HostModuleEndRecord,
+                            CallPathRecord, CubinRecord, KernelRecord, ObjectRecord,
+                            ObjectNameRecord, GpuApi, TimeRecord, AccessRecord, AccessMapRecord,
+                            CoverageRecord, EndRecord, ObjectEndRecord, AccessSiteRecord>;
 
 }  // namespace drgpum::trace
