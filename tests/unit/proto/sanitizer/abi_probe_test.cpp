@@ -57,7 +57,9 @@ TEST(AbiProbe, RecognisesNvidiasLibraryWithoutADriver) {
   EXPECT_GE(report->counts.driver_api, kCounts11_8.driver_api);
   EXPECT_GE(report->counts.runtime_api, kCounts11_8.runtime_api);
   // Of a release that was measured, every count is right, so the numbers in the table are too.
-  if (report->counts.driver_api == kCounts13_0.driver_api) EXPECT_EQ(report->counts, kCounts13_0);
+  if (report->counts.driver_api == kCounts13_0.driver_api) {
+    EXPECT_EQ(report->counts, kCounts13_0);
+  }
   EXPECT_EQ(api->unsubscribe(subscriber), Code::kSuccess);
 }
 #endif
