@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Set-up, build, and every test.   scripts/test.sh [--long] [CTEST-ARGUMENTS...]
+#   --long   also the corpora and the sanitizer builds (asan with ubsan, tsan)
+set -euo pipefail
+cd "$(dirname "$0")/.."
+long=
+if [ "${1:-}" = --long ]; then
+  long=1
+  shift
+fi
+
+test_preset() {  # test_preset PRESET [CTEST-ARGUMENTS...]
+  local preset=$1
+  shift
+  scripts/build.sh "$preset"
+  . build/toolchain/env.sh
+  printf '[test] preset %s\n' "$preset" >&2
+  ctest --test-dir "build/$preset" --output-on-failure --parallel "$(nproc)" --no-tests=error "$@"
+}
+
+if [ -z "$long" ]; then
+  test_preset release -LE 'gpu|long' "$@"
+else
+  test_preset release -LE gpu "$@"
+  test_preset asan -LE 'gpu|long' "$@"
+  test_preset tsan -LE 'gpu|long' "$@"
+fi
