@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs a sample under drgpum and compares what is found with the sample's expected.txt.
 
-    sample.py --drgpum PROGRAM --programs DIR --sample DIR [--device emulated|gpu] [--update]
+    sample.py --drgpum PROGRAM --programs DIR --sample DIR (--emulator DIR | --device gpu) [--update]
 
 For each variant (naive, fixed) that was built: the program's standard output and exit status must be
-the same with and without the tool's patches, its own check must pass, the report must be complete,
+the same with and without the tool, its own check must pass, the report must be complete,
 and the findings, one a line, must be those of expected.txt. --update writes the file anew.
 """
 
 import argparse
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -55,8 +56,10 @@ def describe(report):
 def profile(args, program, folder):
     """Runs the program with and without patches; returns the description of its report."""
     trace = pathlib.Path(folder) / f"{program.name}.drgp"
-    bare = subprocess.run([args.drgpum, "run", "--device", args.device, "--bare", "--", str(program)],
-                          capture_output=True, timeout=600)
+    environment = dict(os.environ)
+    if args.device == "emulated":
+        environment["LD_LIBRARY_PATH"] = str(args.emulator)
+    bare = subprocess.run([str(program)], capture_output=True, timeout=600, env=environment)
     traced = run_program(args, program, "-o", str(trace))
     problems = []
     if traced.returncode != 0:
@@ -84,6 +87,7 @@ def main():
     parser.add_argument("--programs", required=True, type=pathlib.Path, help="folder of the built variants")
     parser.add_argument("--sample", required=True, type=pathlib.Path, help="folder of the sources and expected.txt")
     parser.add_argument("--device", default="emulated")
+    parser.add_argument("--emulator", type=pathlib.Path, help="folder of the emulated device's libraries")
     parser.add_argument("--update", action="store_true")
     args = parser.parse_args()
 
