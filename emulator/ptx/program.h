@@ -3,6 +3,7 @@
 // The typed form of PTX: what the parser makes, the linker joins, and the executor lowers.
 // Source: PTX ISA 9.0. Names of enumerators are the words of that document.
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -266,6 +267,7 @@ enum class Special : std::uint8_t {
   kIsExplicitCluster,
   kEnvreg,  // number in Operand::bits
   kPm,      // number in Operand::bits
+  kCurrentGraphExec,
 };
 
 enum class OperandKind : std::uint8_t {
@@ -287,10 +289,14 @@ struct Operand {
   OperandKind kind = OperandKind::kNone;
   AddressBase address_base = AddressBase::kAbsolute;
   Special special = Special::kTidX;
-  bool negated = false;    // !p, and the negative shfl/vote predicate sources
-  std::uint8_t count = 0;  // kVector
+  bool negated = false;  // !p, and the negative shfl/vote predicate sources
+  // kVector: its length. kAddress: how many of the operands after it stand in the same brackets
+  // (tex, suld: [texture, {coordinates}]).
+  std::uint8_t count = 0;
   std::uint32_t index = 0;
   std::int64_t offset = 0;  // bytes
+  // kImmediate: the value. kRegister of a video instruction: 0, or the part it takes: 0x10 + n for
+  // .b<n>, 0x20 + n for .h<n>.
   std::uint64_t bits = 0;
 };
 
@@ -325,13 +331,15 @@ struct Instruction {
   bool right = false;         // shf.r
   std::uint32_t guard = kNoRegister;  // @p or @!p
   bool guard_negated = false;
-  std::vector<Operand> destinations;   // setp p|q has two; shfl d|p has two
-  std::vector<Operand> sources;        // call: the callee symbol or register, then the arguments
-  std::vector<std::string> modifiers;  // every dotted word in order of spelling, without the dot
-  std::string spelling;                // kOther, kVideo, kWmma, kMma ...: the whole opcode text
-  std::uint32_t location = 0;          // index of Function::locations; 0: none
+  std::vector<Operand> destinations;      // setp p|q has two; shfl d|p has two
+  std::vector<Operand> sources;           // call: the callee symbol or register, then the arguments
+  std::vector<std::string> modifiers;     // every dotted word in order of spelling, without the dot
+  std::string spelling;                   // kOther, kVideo, kWmma, kMma ...: the whole opcode text
+  std::uint32_t location = 0;             // index of Function::locations; 0: none
+  std::uint32_t prototype = kNoRegister;  // indirect call: index of Function::prototypes
 };
 
+// Only registers that an instruction names; a declared range that nothing uses leaves no trace.
 struct Register {
   Type type = Type::kB32;
   std::string name;
@@ -394,6 +402,14 @@ struct SourceLocation {
   std::string inlined_function;  // mangled; empty when not inlined
 };
 
+// .callprototype, or .calltargets (then only targets), of indirect calls.
+struct Prototype {
+  std::string name;
+  std::vector<Parameter> parameters;
+  std::vector<Parameter> returns;
+  std::vector<std::uint32_t> targets;  // indices of Function::symbols
+};
+
 // Instructions [begin, end). Made by analyze_control_flow (control_flow.h).
 struct BasicBlock {
   std::uint32_t begin = 0;
@@ -417,20 +433,30 @@ struct Function {
   std::vector<Instruction> instructions;
   std::vector<Operand> vector_elements;
   std::vector<std::vector<std::uint32_t>> label_tables;  // .branchtargets, as instruction numbers
-  std::vector<SourceLocation> locations;                 // [0] is empty
+  std::vector<Prototype> prototypes;
+  std::vector<SourceLocation> locations;  // [0] is empty
   std::vector<BasicBlock> blocks;
   std::uint32_t max_threads[3] = {0, 0, 0};       // .maxntid; 0: not given
   std::uint32_t required_threads[3] = {0, 0, 0};  // .reqntid
+  bool no_return = false;                         // .noreturn
+};
+
+// .alias name, target: the linker replaces every use of name.
+struct Alias {
+  std::string name;
+  std::string target;
 };
 
 // One PTX text, or several linked into one.
 struct Program {
+  std::string name;  // where the text came from, for messages
   std::uint32_t isa_major = 0;
   std::uint32_t isa_minor = 0;
   std::uint32_t target = 0;  // 75 for sm_75
   std::vector<std::string> files;
   std::vector<Variable> variables;
   std::vector<Function> functions;
+  std::vector<Alias> aliases;
 };
 
 }  // namespace drgpum::emulator::ptx
