@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Carries the compiled device code inside the program; the build says where the files are.
 
-#include "gpu_analysis/patches.h"
+#include "proto/device/patches.h"
 
 #define DRGPUM_EMBED(symbol, file)                                                          \
   asm(".section .rodata\n.balign 64\n.hidden " #symbol "\n.global " #symbol "\n" #symbol    \
@@ -13,7 +13,7 @@
 DRGPUM_EMBED(drgpum_patch_image, DRGPUM_PATCH_IMAGE);
 DRGPUM_EMBED(drgpum_portable_patch_image, DRGPUM_PORTABLE_PATCH_IMAGE);
 
-namespace drgpum::gpu {
+namespace drgpum::device {
 
 std::span<const std::byte> patch_image() {
   return {drgpum_patch_image, drgpum_patch_image_end};
@@ -23,4 +23,4 @@ std::span<const std::byte> portable_patch_image() {
   return {drgpum_portable_patch_image, drgpum_portable_patch_image_end};
 }
 
-}  // namespace drgpum::gpu
+}  // namespace drgpum::device

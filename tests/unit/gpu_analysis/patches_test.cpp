@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gpu_analysis/patches.h"
+#include "proto/device/patches.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -12,7 +12,7 @@
 
 #include <gtest/gtest.h>
 
-namespace drgpum::gpu {
+namespace drgpum::device {
 namespace {
 
 constexpr std::size_t kArchitectures = 10;  // sm_75 to sm_121
@@ -97,4 +97,4 @@ TEST(PortablePatches, UseNothingThatWaits) {
 }
 
 }  // namespace
-}  // namespace drgpum::gpu
+}  // namespace drgpum::device

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/session.h"
+
+#include <algorithm>
+#include <ctime>
+#include <exception>
+
+#include "profiler/device_info.h"
+
+namespace drgpum::profiler {
+namespace {
+
+using sanitizer::Domain;
+
+std::uint64_t monotonic_ns() {
+  timespec time{};
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000u +
+         static_cast<std::uint64_t>(time.tv_nsec);
+}
+
+template <typename T>
+const T& as(const void* data) {
+  return *static_cast<const T*>(data);
+}
+
+// Handles 0, 1 and 2 name the default streams.
+trace::StreamKind kind_of_stream(sanitizer::Stream stream, const OpenCall& call) {
+  const auto handle = reinterpret_cast<std::uintptr_t>(stream);
+  if (handle == 1) return trace::StreamKind::kLegacyDefault;
+  if (handle == 2) return trace::StreamKind::kPerThreadDefault;
+  const ApiTraits* traits = call.outermost;
+  if (handle == 0) {
+    return traits != nullptr && traits->per_thread_default ? trace::StreamKind::kPerThreadDefault
+                                                           : trace::StreamKind::kLegacyDefault;
+  }
+  constexpr std::uint32_t kNonBlockingFlag = 1;  // cudaStreamNonBlocking, CU_STREAM_NON_BLOCKING
+  const bool flagged = call.traits != nullptr && call.traits->role == ApiRole::kCreateStream &&
+                       (parameter_word(call.parameters, 1) & kNonBlockingFlag) != 0;
+  return flagged ? trace::StreamKind::kNonBlocking : trace::StreamKind::kBlocking;
+}
+
+}  // namespace
+
+Session::Session(Setup setup)
+    : setup_(std::move(setup)),
+      recorder_(std::move(const_cast<Setup&>(setup_).writer)),
+      sampler_(setup_.options),
+      capturing_(!setup_.options.capture_range) {}
+
+Session::~Session() = default;
+
+std::uint64_t Session::now() const {
+  return monotonic_ns() - setup_.start_ns;
+}
+
+std::string Session::failure() const {
+  const Lock lock(mutex_);
+  return failure_;
+}
+
+ThreadState& Session::this_thread() {
+  thread_local ThreadState state;
+  if (state.owner != this) {
+    state = ThreadState{};
+    state.owner = this;
+    state.id = ThreadId{next_thread_++};
+  }
+  return state;
+}
+
+void Session::on_callback(Domain domain, std::uint32_t id, const void* data) noexcept {
+  if (closed_.load(std::memory_order_acquire)) return;
+  ThreadState& thread = this_thread();
+  if (thread.busy) return;
+  thread.busy = true;
+  try {
+    dispatch(thread, domain, sanitizer::canonical_id(setup_.generation, domain, id), data);
+  } catch (const std::exception& error) {
+    disable(error.what());
+  } catch (...) {
+    disable("unknown failure");
+  }
+  thread.busy = false;
+}
+
+void Session::disable(const std::string& why) noexcept {
+  closed_.store(true, std::memory_order_release);
+  try {
+    const Lock lock(mutex_);
+    if (!failure_.empty()) return;
+    failure_ = why;
+    cover(trace::CoverageKind::kToolDisabled, why);
+    recorder_.finish();
+  } catch (...) {
+    closed_.store(true, std::memory_order_release);  // nothing more can be told
+  }
+}
+
+void Session::dispatch(ThreadState& thread, Domain domain, std::uint32_t id, const void* data) {
+  using namespace sanitizer;
+  switch (domain) {
+    case Domain::kDriverApi:
+    case Domain::kRuntimeApi:
+      return on_call(thread, domain, id, as<ApiData>(data));
+    case Domain::kResource:
+      return on_resource(thread, id, data);
+    case Domain::kLaunch:
+      return on_launch(thread, id, as<LaunchData>(data));
+    case Domain::kMemcpy:
+      return id == kMemcpyStarting ? on_copy(thread, as<MemcpyData>(data)) : void();
+    case Domain::kMemset:
+      return id == kMemsetStarting ? on_set(thread, as<MemsetData>(data)) : void();
+    case Domain::kEvents:
+      return on_event(thread, id, as<EventData>(data));
+    case Domain::kExternalMemory:
+      return on_external_memory(thread, id, as<ExternalMemoryData>(data));
+    default:
+      return;  // synchronisations are recorded from the calls that ask for them
+  }
+}
+
+void Session::on_resource(ThreadState& thread, std::uint32_t id, const void* data) {
+  using namespace sanitizer;
+  switch (id) {
+    case kContextCreationFinished:
+      return on_context_created(as<ContextData>(data));
+    case kContextDestroyStarting:
+      return on_context_destroyed(thread, as<ContextData>(data));
+    case kStreamCreated:
+      return on_stream(thread, as<StreamData>(data), true);
+    case kStreamDestroyStarting:
+      return on_stream(thread, as<StreamData>(data), false);
+    case kModuleLoaded:
+      return on_module(as<ModuleData>(data));
+    case kModuleUnloadStarting:
+      return on_module_unload(as<ModuleData>(data));
+    case kDeviceMemoryAlloc:
+    case kDeviceMemoryFree:
+    case kHostMemoryAlloc:
+    case kHostMemoryFree:
+    case kMemoryAllocAsync:
+    case kMemoryFreeAsync:
+    case kPoolImportPointer:
+      return on_memory(thread, id, as<MemoryData>(data));
+    case kArrayCreated:
+    case kArrayDestroyed:
+      return on_array(thread, as<ArrayData>(data), id == kArrayCreated);
+    default:
+      return;
+  }
+}
+
+void Session::on_context_created(const sanitizer::ContextData& data) {
+  const DeviceId device{static_cast<std::uint32_t>(data.device)};
+  trace::DeviceRecord described = describe_device(device);
+  const Lock lock(mutex_);
+  if (!contexts_.contains(data.context)) {
+    create_context(lock, data.context, data.device, &described);
+  }
+}
+
+Session::ContextPointer Session::create_context(const Lock&, sanitizer::Context handle, int device,
+                                                const trace::DeviceRecord* described) {
+  auto context = std::make_shared<ContextState>();
+  context->id = ContextId{next_context_++};
+  context->device = DeviceId{static_cast<std::uint32_t>(std::max(device, 0))};
+  context->handle = handle;
+  if (!device_bytes_.contains(context->device.value)) {
+    trace::DeviceRecord record = described == nullptr ? trace::DeviceRecord{} : *described;
+    record.id = context->device;
+    record.kind = options_.emulated ? trace::DeviceKind::kEmulated : trace::DeviceKind::kGpu;
+    record.sanitizer_abi = setup_.abi;
+    device_bytes_[context->device.value] = record.memory_bytes;
+    recorder_.write(record);
+  }
+  constexpr std::uint64_t kLeastBudget = 64 << 20;
+  constexpr std::uint64_t kShare = 20;  // of the device's memory, as --map-memory says
+  const std::uint64_t share = device_bytes_[context->device.value] / kShare;
+  context->memory =
+      LaunchMemory(options_.map_memory != 0 ? options_.map_memory : std::max(share, kLeastBudget));
+  recorder_.write(trace::ContextRecord{context->id, context->device});
+  contexts_[handle] = context;
+  last_context_ = context;
+  return context;
+}
+
+// A context that nobody told of, or none at all, is taken as it comes: the program may have made it
+// before the tool was there.
+Session::ContextPointer Session::context_of(const Lock& lock, sanitizer::Context handle,
+                                            int device) {
+  if (handle == nullptr && last_context_ != nullptr) return last_context_;
+  const auto found = contexts_.find(handle);
+  if (found != contexts_.end()) return found->second;
+  return create_context(lock, handle, device, nullptr);
+}
+
+void Session::on_context_destroyed(ThreadState&, const sanitizer::ContextData& data) {
+  ContextPointer context;
+  {
+    const Lock lock(mutex_);
+    const auto found = contexts_.find(data.context);
+    if (found == contexts_.end()) return;
+    context = found->second;
+  }
+  drain_context(context);
+  const Lock lock(mutex_);
+  context->ended = true;
+  recorder_.write_after_kept(trace::ContextEndRecord{context->id, recorder_.next_api()});
+  live_.remove_of_context(context->id);
+  contexts_.erase(data.context);
+  past_contexts_.push_back(context);
+  if (last_context_ == context) last_context_.reset();
+}
+
+StreamState& Session::stream_of(const Lock&, ThreadState& thread, ContextState& context,
+                                sanitizer::Stream stream, sanitizer::StreamHandle handle) {
+  // Without a handle of its own, a stream is told from others by what the program calls it.
+  const auto [entry, is_new] =
+      context.streams.try_emplace(handle != nullptr ? handle : stream, StreamState{});
+  StreamState& state = entry->second;
+  if (is_new) {
+    state.id = StreamId{next_stream_++};
+    state.context = context.id;
+    state.handle = handle;
+    state.kind = kind_of_stream(stream, thread.call);
+    recorder_.write(trace::StreamRecord{state.id, context.id, state.kind, ""});
+  }
+  return state;
+}
+
+void Session::on_stream(ThreadState& thread, const sanitizer::StreamData& data, bool created) {
+  const Lock lock(mutex_);
+  const ContextPointer context = context_of(lock, data.context);
+  StreamState& stream = stream_of(lock, thread, *context, data.stream, data.stream_handle);
+  if (created) return;
+  recorder_.write_after_kept(trace::StreamEndRecord{stream.id, recorder_.next_api()});
+  // Launches in flight keep pointing at the state, so it moves aside instead of going away.
+  auto node =
+      context->streams.extract(data.stream_handle != nullptr ? data.stream_handle : data.stream);
+  node.key() = &stream;
+  context->streams.insert(std::move(node));
+}
+
+CallPathId Session::call_path(const Lock&, ThreadState& thread) {
+  if (thread.call.depth != 0 && thread.call.path_known) return thread.call.path;
+  capture_call_path(&thread.raw);
+  const ModuleChanges changes = host_modules_.refresh();
+  for (const ModuleId module : changes.unloaded) {
+    recorder_.write(trace::HostModuleEndRecord{module, recorder_.next_api()});
+  }
+  if (!changes.unloaded.empty()) call_paths_.forget();
+  for (const HostModule& module : changes.loaded) {
+    recorder_.write(trace::HostModuleRecord{module.id, module.path, module.build_id, module.begin,
+                                            module.end, module.load_bias, recorder_.next_api()});
+  }
+  const auto frames = program_part({thread.raw.frames.data(), thread.raw.count}, host_modules_);
+  const CallPaths::Interned path = call_paths_.intern(frames);
+  if (path.is_new) {
+    recorder_.write(trace::CallPathRecord{path.id, {frames.begin(), frames.end()}});
+  }
+  thread.call.path = path.id;
+  thread.call.path_known = true;
+  return path.id;
+}
+
+trace::GpuApi Session::new_api(const Lock& lock, ThreadState& thread, trace::ApiKind kind,
+                               const ContextState& context, const char* fallback_name) {
+  trace::GpuApi api;
+  api.kind = kind;
+  api.context = context.id;
+  api.thread = thread.id;
+  const OpenCall& call = thread.call;
+  api.name = call.depth != 0 && call.outermost != nullptr ? call.outermost->name : fallback_name;
+  api.call_path = call_path(lock, thread);
+  api.host_begin_ns = call.depth != 0 ? call.begin_ns : now();
+  return api;
+}
+
+void Session::cover(trace::CoverageKind kind, std::string text, std::optional<ApiId> api,
+                    std::uint64_t count, ObjectId object) {
+  recorder_.write_after_kept(trace::CoverageRecord{kind, api, object, count, std::move(text)});
+}
+
+void Session::drain() noexcept {
+  if (closed_.load(std::memory_order_acquire)) return;
+  ThreadState& thread = this_thread();
+  if (thread.busy) return;  // exit() called out of a callback
+  thread.busy = true;
+  try {
+    std::vector<ContextPointer> contexts;
+    {
+      const Lock lock(mutex_);
+      for (const auto& [handle, context] : contexts_)
+        contexts.push_back(context);
+    }
+    for (const ContextPointer& context : contexts)
+      drain_context(context);
+  } catch (const std::exception& error) {
+    disable(error.what());
+  } catch (...) {
+    disable("unknown failure");
+  }
+  thread.busy = false;
+}
+
+void Session::finish(bool exit_code_known, int exit_code) noexcept {
+  if (closed_.exchange(true)) return;
+  try {
+    const Lock lock(mutex_);
+    if (!in_flight_.empty()) {
+      cover(trace::CoverageKind::kLostRecords,
+            "launches whose accesses were still on the device at the end", std::nullopt,
+            in_flight_.size());
+    }
+    if (unsampled_ != 0) {
+      cover(trace::CoverageKind::kUnsampledLaunch, "launches that the options left out",
+            std::nullopt, unsampled_);
+    }
+    recorder_.write_after_kept(trace::EndRecord{recorder_.next_api(), exit_code_known, exit_code});
+    if (recorder_.writer() != nullptr && recorder_.writer()->stopped()) {
+      failure_ = recorder_.writer()->stop_reason();
+    }
+    recorder_.finish();
+  } catch (...) {
+    closed_.store(true);  // the trace stays unfinished, and says so
+  }
+}
+
+void Session::abandon() noexcept {
+  closed_.store(true);
+  recorder_.abandon();
+}
+
+}  // namespace drgpum::profiler

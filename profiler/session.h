@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// One profiled process: callbacks of the Sanitizer library in, trace records out. One lock guards
+// all state; it is never held while the library is called, so that the driver's locks and ours
+// cannot block each other. Nothing throws out of here, ends the program or prints.
+
+#include <atomic>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include "profiler/host_modules.h"
+#include "profiler/kernel_filter.h"
+#include "profiler/options.h"
+#include "profiler/recorder.h"
+#include "profiler/session_state.h"
+#include "proto/sanitizer/abi.h"
+
+namespace drgpum::profiler {
+
+class Session {
+ public:
+  struct Setup {
+    sanitizer::SanitizerApi api{};
+    sanitizer::Generation generation = sanitizer::Generation::kCuda12_4;
+    std::string abi;  // for a person: what the probe found
+    Options options;
+    KernelFilter filter;
+    std::unique_ptr<trace::TraceWriter> writer;
+    std::string trace_path;
+    std::uint64_t start_ns = 0;  // monotonic; times in the trace count from here
+  };
+
+  explicit Session(Setup setup);
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  // What sanitizer::Callback is called with, in the numbers of the library.
+  void on_callback(sanitizer::Domain domain, std::uint32_t id, const void* data) noexcept;
+
+  // Reads back what is still on the device; waits for its streams. For the start of exit().
+  void drain() noexcept;
+  // Ends the trace. Later callbacks are ignored.
+  void finish(bool exit_code_known, int exit_code) noexcept;
+  // In a forked child: no record is written any more.
+  void abandon() noexcept;
+
+  // Empty, or why recording stopped.
+  [[nodiscard]] std::string failure() const;
+
+ private:
+  using Lock = std::unique_lock<std::mutex>;
+  using ContextPointer = std::shared_ptr<ContextState>;
+
+  // session.cpp: dispatch, contexts, streams, and what all others need.
+  void dispatch(ThreadState& thread, sanitizer::Domain domain, std::uint32_t id, const void* data);
+  void on_resource(ThreadState& thread, std::uint32_t id, const void* data);
+  void disable(const std::string& why) noexcept;
+  ThreadState& this_thread();
+  [[nodiscard]] std::uint64_t now() const;
+  ContextPointer context_of(const Lock&, sanitizer::Context handle, int device = -1);
+  ContextPointer create_context(const Lock&, sanitizer::Context handle, int device,
+                                const trace::DeviceRecord* described);
+  void on_context_created(const sanitizer::ContextData& data);
+  void on_context_destroyed(ThreadState& thread, const sanitizer::ContextData& data);
+  StreamState& stream_of(const Lock&, ThreadState& thread, ContextState& context,
+                         sanitizer::Stream stream, sanitizer::StreamHandle handle);
+  void on_stream(ThreadState& thread, const sanitizer::StreamData& data, bool created);
+  CallPathId call_path(const Lock&, ThreadState& thread);
+  trace::GpuApi new_api(const Lock&, ThreadState& thread, trace::ApiKind kind,
+                        const ContextState& context, const char* fallback_name);
+  void cover(trace::CoverageKind kind, std::string text, std::optional<ApiId> api = std::nullopt,
+             std::uint64_t count = 1, ObjectId object = trace::kNoObject);
+
+  // session_calls.cpp: entering and leaving API functions.
+  void on_call(ThreadState& thread, sanitizer::Domain domain, std::uint32_t id,
+               const sanitizer::ApiData& data);
+  const ApiTraits& traits_of_call(sanitizer::Domain domain, std::uint32_t id, const char* name);
+  void on_role_enter(ThreadState& thread, const sanitizer::ApiData& data);
+  void on_role_exit(ThreadState& thread, const sanitizer::ApiData& data, std::int32_t error);
+  void issue_synchronize(const Lock&, ThreadState& thread, ContextState& context, bool query);
+  void finish_synchronize(ThreadState& thread, const sanitizer::ApiData& data, std::int32_t error);
+  void finish_query(ThreadState& thread, const sanitizer::ApiData& data, std::int32_t error);
+  void issue_mark(ThreadState& thread, const sanitizer::ApiData& data);
+
+  // session_objects.cpp: allocations and frees.
+  void on_memory(ThreadState& thread, std::uint32_t id, const sanitizer::MemoryData& data);
+  void on_allocation(ThreadState& thread, std::uint32_t id, const sanitizer::MemoryData& data);
+  void on_free(ThreadState& thread, std::uint32_t id, const sanitizer::MemoryData& data);
+  void add_object(const Lock&, ThreadState& thread, const ContextState& context,
+                  trace::ObjectRecord object, std::uint64_t requested, const StreamState* stream);
+  void end_object(const Lock&, const LiveObject& object);
+  void issue_free(const Lock&, ThreadState& thread, const ContextState& context,
+                  std::uint64_t address, const StreamState* stream);
+  void enter_free(ThreadState& thread, const sanitizer::ApiData& data);
+  void exit_free(ThreadState& thread, const sanitizer::ApiData& data, std::int32_t error);
+  void exit_allocation(ThreadState& thread, const sanitizer::ApiData& data, std::int32_t error);
+  void on_array(ThreadState& thread, const sanitizer::ArrayData& data, bool created);
+  void on_external_memory(ThreadState& thread, std::uint32_t id,
+                          const sanitizer::ExternalMemoryData& data);
+
+  // session_copies.cpp: copies, sets, events.
+  void on_copy(ThreadState& thread, const sanitizer::MemcpyData& data);
+  void on_set(ThreadState& thread, const sanitizer::MemsetData& data);
+  void on_event(ThreadState& thread, std::uint32_t id, const sanitizer::EventData& data);
+  trace::Region region_at(std::uint64_t address, bool is_host) const;
+
+  // session_launch.cpp: device modules, kernels, launches.
+  void on_module(const sanitizer::ModuleData& data);
+  void on_module_unload(const sanitizer::ModuleData& data);
+  std::string save_image(const std::string& hash, const sanitizer::ModuleData& data);
+  bool patch(const ContextPointer& context, const sanitizer::ModuleData& data);
+  bool load_patches(const ContextPointer& context);
+  KernelState& kernel_of(const Lock&, const sanitizer::LaunchData& data);
+  void on_launch(ThreadState& thread, std::uint32_t id, const sanitizer::LaunchData& data);
+  void begin_launch(ThreadState& thread, const sanitizer::LaunchData& data);
+  void end_launch(ThreadState& thread);
+  bool wants_launch(const Lock&, KernelState& kernel, const trace::GpuApi& api);
+  std::optional<Region> reserve(Lock& lock, ContextState& context, std::uint64_t bytes);
+  bool arm(Lock& lock, LaunchInFlight& launch, const sanitizer::LaunchData& data);
+  bool upload(const LaunchInFlight& launch, bool with_table, const sanitizer::LaunchData& data);
+  void drop_launch(const Lock&, LaunchInFlight* launch);
+
+  // session_harvest.cpp: reading marks back.
+  void note_done(const Lock&, const ContextState& context, const StreamState* stream,
+                 std::uint64_t submitted);
+  void harvest();
+  void read_back(const std::vector<LaunchInFlight*>& launches);
+  void write_accesses(const Lock&, const LaunchInFlight& launch, const unsigned char* bytes);
+  void drain_context(const ContextPointer& context);
+
+  const Setup setup_;
+  const sanitizer::SanitizerApi& api_ = setup_.api;
+  const Options& options_ = setup_.options;
+  std::atomic<bool> closed_{false};
+  std::atomic<bool> told_of_instructions_{false};
+  mutable std::mutex mutex_;  // guards everything below
+  std::mutex patch_mutex_;    // serialises patch calls; taken before mutex_, if both
+  std::mutex harvest_mutex_;  // one thread reads back at a time; taken before mutex_, if both
+  Recorder recorder_;
+  std::string failure_;
+  HostModules host_modules_;
+  CallPaths call_paths_;
+  LiveObjects live_;
+  LaunchSampler sampler_;
+  std::unordered_map<sanitizer::Context, ContextPointer> contexts_;
+  std::vector<ContextPointer> past_contexts_;  // streams and launches may still point into them
+  ContextPointer last_context_;
+  std::unordered_map<std::uint32_t, std::uint64_t> device_bytes_;  // of devices already described
+  std::unordered_map<sanitizer::Module, std::unique_ptr<DeviceModule>> modules_;
+  std::vector<std::unique_ptr<DeviceModule>> past_modules_;
+  std::unordered_map<sanitizer::Function, KernelState> kernels_;
+  std::unordered_map<sanitizer::Event, EventState> events_;
+  std::unordered_map<sanitizer::Array, ObjectId> arrays_;
+  std::unordered_set<std::string> saved_images_;
+  std::list<LaunchInFlight> in_flight_;  // in the order of their launches
+  std::uint64_t submitted_ = 0;          // launches so far that reached their stream
+  std::uint64_t unsampled_ = 0;
+  bool capturing_ = true;  // between cudaProfilerStart and Stop, where that bounds the recording
+  std::uint32_t next_object_ = 0;
+  std::uint32_t next_context_ = 0;
+  std::uint32_t next_stream_ = 0;
+  std::uint32_t next_event_ = 0;
+  std::uint32_t next_kernel_ = 0;
+  std::uint32_t next_cubin_ = 0;
+  std::atomic<std::uint32_t> next_thread_{0};
+  std::vector<unsigned char> staging_;  // under harvest_mutex_
+};
+
+}  // namespace drgpum::profiler

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading marks back, once their launches are known to have finished.
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "profiler/session.h"
+
+namespace drgpum::profiler {
+namespace {
+
+using sanitizer::Code;
+
+constexpr std::uint64_t kMostPerCopy = 1 << 20;
+
+trace::AccessRecord access_of(ApiId api, ObjectId object, std::uint32_t marks) {
+  trace::AccessRecord access;
+  access.api = api;
+  access.object = object;
+  access.reads = (marks & device::kMarkRead) != 0;
+  access.writes = (marks & device::kMarkWrite) != 0;
+  access.atomics = (marks & device::kMarkAtomic) != 0;
+  const std::uint32_t widths = marks >> device::kMarkWidthShift;
+  if (widths != 0) {
+    access.min_access_bytes = 1u << std::countr_zero(widths);
+    access.max_access_bytes = 1u << (31 - std::countl_zero(widths));
+  }
+  return access;
+}
+
+std::uint64_t end_of(const LaunchInFlight& launch) {
+  return launch.region.address + launch.region.bytes;
+}
+
+}  // namespace
+
+// Launches submitted up to the number `submitted` have finished: those of one stream, of a legacy
+// default stream's whole group, or (no stream) of the whole context.
+void Session::note_done(const Lock&, const ContextState& context, const StreamState* stream,
+                        std::uint64_t submitted) {
+  const bool legacy = stream != nullptr && stream->kind == trace::StreamKind::kLegacyDefault;
+  const auto found = contexts_.find(context.handle);
+  if (found == contexts_.end()) return;
+  for (auto& [handle, other] : found->second->streams) {
+    const bool follows = stream == nullptr || &other == stream ||
+                         (legacy && other.kind != trace::StreamKind::kNonBlocking);
+    if (follows) other.done = std::max(other.done, submitted);
+  }
+}
+
+void Session::harvest() {
+  const std::lock_guard reading(harvest_mutex_);
+  std::vector<LaunchInFlight*> finished;
+  {
+    const Lock lock(mutex_);
+    for (LaunchInFlight& launch : in_flight_) {
+      const bool done = launch.submitted != 0 && launch.submitted <= launch.stream->done;
+      if (done && !launch.taken) finished.push_back(&launch);
+    }
+    for (LaunchInFlight* launch : finished)
+      launch->taken = true;
+  }
+  for (std::size_t first = 0; first < finished.size();) {
+    std::size_t end = first + 1;
+    while (end < finished.size() && finished[end]->context == finished[first]->context &&
+           finished[end]->region.chunk == finished[first]->region.chunk &&
+           finished[end]->region.address == end_of(*finished[end - 1]) &&
+           end_of(*finished[end]) - finished[first]->region.address <= kMostPerCopy) {
+      ++end;
+    }
+    read_back({finished.begin() + static_cast<std::ptrdiff_t>(first),
+               finished.begin() + static_cast<std::ptrdiff_t>(end)});
+    first = end;
+  }
+}
+
+// Launches whose slots lie side by side, in one copy.
+void Session::read_back(const std::vector<LaunchInFlight*>& launches) {
+  const std::uint64_t begin = launches.front()->region.address;
+  const std::uint64_t bytes = end_of(*launches.back()) - begin;
+  staging_.resize(bytes);
+  const Code code = api_.memcpy_device_to_host(staging_.data(), reinterpret_cast<void*>(begin),
+                                               bytes, launches.front()->stream->handle);
+  const Lock lock(mutex_);
+  for (LaunchInFlight* launch : launches) {
+    if (code == Code::kSuccess) {
+      write_accesses(lock, *launch, staging_.data() + (launch->region.address - begin));
+    } else {
+      cover(trace::CoverageKind::kLostRecords, "the launch's marks could not be read back",
+            launch->api);
+    }
+    drop_launch(lock, launch);
+  }
+}
+
+void Session::write_accesses(const Lock&, const LaunchInFlight& launch,
+                             const unsigned char* bytes) {
+  device::LaunchSlot slot;
+  std::memcpy(&slot, bytes, sizeof slot);
+  const unsigned char* marks = bytes + kSlotHeaderBytes;
+  for (std::size_t i = 0; i < launch.objects->ids.size(); ++i) {
+    std::uint32_t mark = 0;
+    std::memcpy(&mark, marks + i * sizeof mark, sizeof mark);
+    if (mark == 0) continue;
+    recorder_.write_after_kept(access_of(launch.api, launch.objects->ids[i], mark));
+  }
+  if (slot.unknown_accesses != 0) {
+    cover(trace::CoverageKind::kUnknownAddress, "accesses to memory that no known object holds",
+          launch.api, slot.unknown_accesses);
+  }
+  if (slot.heap_allocations != 0) {
+    cover(trace::CoverageKind::kOpaqueObject,
+          "device-side malloc of " + std::to_string(slot.heap_bytes) + " bytes", launch.api,
+          slot.heap_allocations);
+  }
+}
+
+void Session::drain_context(const ContextPointer& context) {
+  std::vector<sanitizer::StreamHandle> busy;
+  std::uint64_t submitted = 0;
+  {
+    const Lock lock(mutex_);
+    submitted = submitted_;
+    for (const LaunchInFlight& launch : in_flight_) {
+      if (launch.context == context && launch.submitted != 0) {
+        busy.push_back(launch.stream->handle);
+      }
+    }
+  }
+  std::sort(busy.begin(), busy.end());
+  busy.erase(std::unique(busy.begin(), busy.end()), busy.end());
+  for (sanitizer::StreamHandle stream : busy) {
+    if (api_.stream_synchronize(stream) != Code::kSuccess) return;
+  }
+  {
+    const Lock lock(mutex_);
+    note_done(lock, *context, nullptr, submitted);
+  }
+  harvest();
+}
+
+}  // namespace drgpum::profiler

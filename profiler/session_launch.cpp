@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+// Device modules, kernels and launches: patching, and arming each launch with its slot.
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "profiler/session.h"
+#include "proto/device/patches.h"
+#include "proto/sanitizer/patching.h"
+
+namespace drgpum::profiler {
+namespace {
+
+using sanitizer::Code;
+using sanitizer::Instruction;
+
+// Two FNV-1a sums from different seeds: names images, guards against nothing.
+std::string hash_of(const char* bytes, std::size_t size) {
+  std::uint64_t sums[2] = {0xcbf29ce484222325ull, 0x84222325cbf29ce4ull};
+  for (std::size_t i = 0; i < size; ++i) {
+    for (std::uint64_t& sum : sums) {
+      sum = (sum ^ static_cast<unsigned char>(bytes[i])) * 0x100000001b3ull;
+    }
+    sums[1] ^= sums[0] >> 29;
+  }
+  char text[33];
+  std::snprintf(text, sizeof text, "%016llx%016llx", static_cast<unsigned long long>(sums[0]),
+                static_cast<unsigned long long>(sums[1]));
+  return text;
+}
+
+bool write_new_file(const std::string& path, const char* bytes, std::size_t size) {
+  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+  if (file < 0) return false;
+  std::size_t written = 0;
+  while (written < size) {
+    const ssize_t count = write(file, bytes + written, size - written);
+    if (count <= 0) break;
+    written += static_cast<std::size_t>(count);
+  }
+  close(file);
+  return written == size;
+}
+
+}  // namespace
+
+void Session::on_module(const sanitizer::ModuleData& data) {
+  ContextPointer context;
+  trace::CubinRecord record;
+  {
+    const Lock lock(mutex_);
+    context = context_of(lock, data.context);
+    record.id = CubinId{next_cubin_++};
+  }
+  record.context = context->id;
+  record.size = data.image_size;
+  if (data.image != nullptr && data.image_size != 0) {
+    record.hash = hash_of(data.image, data.image_size);
+    record.saved_as = save_image(record.hash, data);
+  }
+  auto module = std::make_unique<DeviceModule>();
+  module->id = record.id;
+  module->context = record.context;
+  module->patched = patch(context, data);
+  const Lock lock(mutex_);
+  recorder_.write(record);
+  if (auto& known = modules_[data.module]; known != nullptr) {
+    past_modules_.push_back(std::move(known));
+  }
+  modules_[data.module] = std::move(module);
+}
+
+void Session::on_module_unload(const sanitizer::ModuleData& data) {
+  const Lock lock(mutex_);
+  const auto found = modules_.find(data.module);
+  if (found == modules_.end()) return;
+  std::erase_if(kernels_,
+                [&](const auto& entry) { return entry.second.module == found->second.get(); });
+  past_modules_.push_back(std::move(found->second));  // launches in flight may name it
+  modules_.erase(found);
+}
+
+// Beside the trace, once for each content; "" when it could not be written.
+std::string Session::save_image(const std::string& hash, const sanitizer::ModuleData& data) {
+  const std::string folder = setup_.trace_path + ".modules";
+  const auto slash = setup_.trace_path.rfind('/');
+  const std::string beside =
+      (slash == std::string::npos ? folder : folder.substr(slash + 1)) + "/" + hash;
+  {
+    const Lock lock(mutex_);
+    if (saved_images_.contains(hash)) return beside;
+  }
+  mkdir(folder.c_str(), 0755);
+  const std::string path = folder + "/" + hash;
+  const bool saved = write_new_file(path, data.image, data.image_size) ||
+                     (options_.replace_output && access(path.c_str(), R_OK) == 0);
+  if (!saved) return "";
+  const Lock lock(mutex_);
+  saved_images_.insert(hash);
+  return beside;
+}
+
+bool Session::load_patches(const ContextPointer& context) {
+  if (context->patches_tried) return context->patches_loaded;
+  context->patches_tried = true;
+  // PTX is all that the emulated device takes; a GPU gets machine code where its driver can read
+  // it.
+  Code code = Code::kUnknown;
+  if (!options_.emulated) code = api_.add_patches(device::patch_image().data(), context->handle);
+  if (code != Code::kSuccess) {
+    code = api_.add_patches(device::portable_patch_image().data(), context->handle);
+  }
+  context->patches_loaded = code == Code::kSuccess;
+  if (!context->patches_loaded) {
+    const Lock lock(mutex_);
+    cover(trace::CoverageKind::kUnpatchedKernel,
+          "the Sanitizer library refused the patches (code " +
+              std::to_string(static_cast<unsigned>(code)) + "); no kernel's accesses are known");
+  }
+  return context->patches_loaded;
+}
+
+bool Session::patch(const ContextPointer& context, const sanitizer::ModuleData& data) {
+  if (!setup_.filter.passes_all() && data.image != nullptr) {
+    const auto names = kernel_names_in({data.image, data.image_size});
+    const bool none_selected =
+        !names.empty() && std::none_of(names.begin(), names.end(), [&](const std::string& name) {
+          return setup_.filter.passes(name);
+        });
+    if (none_selected) return false;
+  }
+  const std::lock_guard patching(patch_mutex_);
+  if (!load_patches(context)) return false;
+  const device::PatchNames& names =
+      options_.mode == Mode::kIntra ? device::kMapPatches : device::kMarkPatches;
+  const auto request = [&](Instruction instruction, const char* function) {
+    return api_.patch_instructions(instruction, data.module, function) == Code::kSuccess;
+  };
+  const bool has_global = request(Instruction::kGlobalAccess, names.global);
+  bool has_all = request(Instruction::kAsyncCopy, names.async_copy);
+  has_all &= request(Instruction::kBulkGlobalToShared, names.bulk_load);
+  has_all &= request(Instruction::kBulkSharedToGlobal, names.bulk_store);
+  has_all &= request(Instruction::kBulkReduceToGlobal, names.bulk_reduce);
+  request(Instruction::kDeviceMalloc, device::kDeviceMallocPatch);
+  request(Instruction::kDeviceFree, device::kDeviceFreePatch);
+  const bool patched = has_global && api_.patch_module(data.module) == Code::kSuccess;
+  // The emulated device runs no instruction that it cannot report.
+  if (patched && !has_all && !options_.emulated && !told_of_instructions_.exchange(true)) {
+    const Lock lock(mutex_);
+    cover(trace::CoverageKind::kUnknownInstruction,
+          "the Sanitizer library reports no bulk copies (cp.async.bulk, TMA)");
+  }
+  return patched;
+}
+
+KernelState& Session::kernel_of(const Lock&, const sanitizer::LaunchData& data) {
+  const auto [entry, is_new] = kernels_.try_emplace(data.function, KernelState{});
+  KernelState& kernel = entry->second;
+  if (!is_new) return kernel;
+  kernel.id = KernelId{next_kernel_++};
+  const auto module = modules_.find(data.module);
+  kernel.module = module == modules_.end() ? nullptr : module->second.get();
+  const std::string name = data.function_name == nullptr ? "" : data.function_name;
+  kernel.selected = setup_.filter.passes(name);
+  const CubinId cubin = kernel.module == nullptr ? CubinId{trace::kNoId} : kernel.module->id;
+  recorder_.write(trace::KernelRecord{kernel.id, cubin, name});
+  return kernel;
+}
+
+bool Session::wants_launch(const Lock&, KernelState& kernel, const trace::GpuApi& api) {
+  if (!capturing_ || !kernel.selected || !sampler_.takes(kernel.id, api.call_path)) {
+    ++unsampled_;
+    return false;
+  }
+  if (kernel.module != nullptr && kernel.module->patched) return true;
+  if (!kernel.told_unpatched) {
+    cover(trace::CoverageKind::kUnpatchedKernel, "a kernel whose module could not be patched");
+  }
+  kernel.told_unpatched = true;
+  return false;
+}
+
+void Session::on_launch(ThreadState& thread, std::uint32_t id, const sanitizer::LaunchData& data) {
+  if (id == sanitizer::kLaunchBegin) return begin_launch(thread, data);
+  if (id == sanitizer::kLaunchEnd) return end_launch(thread);
+}
+
+void Session::begin_launch(ThreadState& thread, const sanitizer::LaunchData& data) {
+  Lock lock(mutex_);
+  const ContextPointer context = context_of(lock, data.context, data.device);
+  StreamState& stream = stream_of(lock, thread, *context, data.stream, data.stream_handle);
+  KernelState& kernel = kernel_of(lock, data);
+  trace::GpuApi api = new_api(lock, thread, trace::ApiKind::kLaunch, *context, "kernel launch");
+  api.stream = stream.id;
+  trace::LaunchApi payload;
+  payload.kernel = kernel.id;
+  for (int i = 0; i < 3; ++i) {
+    payload.grid[i] = data.grid[i];
+    payload.block[i] = data.block[i];
+    payload.cluster[i] = std::max<std::uint32_t>(data.cluster[i], 1);
+  }
+  if (thread.call.outermost != nullptr && thread.call.depth == 1) {
+    payload.shared_bytes =
+        dynamic_shared_bytes(*thread.call.outermost, thread.call.outermost_parameters);
+  }
+  payload.instrumented = wants_launch(lock, kernel, api);
+  api.payload = payload;
+  const bool observed = payload.instrumented;
+  const ApiId issued = recorder_.issue(std::move(api));
+  if (!observed) return;
+  LaunchInFlight& launch = in_flight_.emplace_back();
+  launch.self = std::prev(in_flight_.end());
+  launch.api = issued;
+  launch.context = context;
+  launch.stream = &stream;
+  launch.objects = live_.table();
+  thread.launch = &launch;
+  if (arm(lock, launch, data)) return;
+  if (trace::GpuApi* kept = recorder_.kept(issued)) {
+    std::get<trace::LaunchApi>(kept->payload).instrumented = false;
+  }
+  drop_launch(lock, &launch);
+  thread.launch = nullptr;
+  cover(trace::CoverageKind::kSlotsFull,
+        context->memory_refused ? "the device had no memory left for the launch's marks"
+                                : "no launch slot was free; a synchronisation frees them",
+        issued);
+}
+
+// Room in the tool's device memory, which grows up to its budget.
+std::optional<Region> Session::reserve(Lock& lock, ContextState& context, std::uint64_t bytes) {
+  if (auto region = context.memory.reserve(bytes)) return region;
+  const std::uint64_t chunk = context.memory.chunk_to_add(bytes);
+  if (chunk == 0) return std::nullopt;
+  void* address = nullptr;
+  lock.unlock();
+  const Code code = api_.alloc(context.handle, &address, chunk);
+  lock.lock();
+  context.memory_refused = code != Code::kSuccess || address == nullptr;
+  if (context.memory_refused) return std::nullopt;
+  context.memory.add_chunk(reinterpret_cast<std::uint64_t>(address), chunk);
+  return context.memory.reserve(bytes);
+}
+
+bool Session::arm(Lock& lock, LaunchInFlight& launch, const sanitizer::LaunchData& data) {
+  ContextState& context = *launch.context;
+  if (context.table == nullptr || context.table->table != launch.objects) {
+    const std::uint64_t bytes =
+        std::max<std::uint64_t>(launch.objects->ranges.size(), 1) * sizeof(device::ObjectRange);
+    const auto region = reserve(lock, context, bytes);
+    if (!region) return false;
+    auto copy = std::shared_ptr<TableCopy>(
+        new TableCopy{launch.objects, *region, {}}, [&context](TableCopy* done) {
+          context.memory.release(done->region);  // the last user holds the lock
+          delete done;
+        });
+    context.table = std::move(copy);
+  }
+  launch.table = context.table;
+  const auto region = reserve(
+      lock, context, kSlotHeaderBytes + launch.objects->ranges.size() * sizeof(std::uint32_t));
+  if (!region) return false;
+  launch.region = *region;
+  const bool with_table = !launch.table->ready_on.contains(launch.stream);
+  lock.unlock();
+  const bool uploaded = upload(launch, with_table, data);
+  lock.lock();
+  if (uploaded) launch.table->ready_on.insert(launch.stream);
+  return uploaded;
+}
+
+// On the launch's own stream, so that the kernel finds the bytes and other streams go on. The same
+// table may be written by several streams: the bytes are equal.
+bool Session::upload(const LaunchInFlight& launch, bool with_table,
+                     const sanitizer::LaunchData& data) {
+  const auto pointer = [](std::uint64_t address) { return reinterpret_cast<void*>(address); };
+  const std::vector<device::ObjectRange>& ranges = launch.objects->ranges;
+  if (with_table && !ranges.empty()) {
+    auto* source = const_cast<device::ObjectRange*>(ranges.data());
+    if (api_.memcpy_host_to_device_async(pointer(launch.table->region.address), source,
+                                         ranges.size() * sizeof(device::ObjectRange),
+                                         data.stream_handle) != Code::kSuccess) {
+      return false;
+    }
+  }
+  device::LaunchSlot slot{};
+  slot.version = device::kLayoutVersion;
+  slot.object_count = static_cast<std::uint32_t>(ranges.size());
+  slot.objects = launch.table->region.address;
+  slot.marks = launch.region.address + kSlotHeaderBytes;
+  // Small slots go in one transfer with their zeros; large ones are cleared on the device.
+  constexpr std::size_t kSmall = 16 << 10;
+  const std::size_t marks = ranges.size() * sizeof(std::uint32_t);
+  std::vector<unsigned char> bytes(marks <= kSmall ? kSlotHeaderBytes + marks : sizeof slot);
+  std::memcpy(bytes.data(), &slot, sizeof slot);
+  if (marks > kSmall &&
+      api_.memset(pointer(slot.marks), 0, marks, data.stream_handle) != Code::kSuccess) {
+    return false;
+  }
+  void* const address = pointer(launch.region.address);
+  return api_.memcpy_host_to_device_async(address, bytes.data(), bytes.size(),
+                                          data.stream_handle) == Code::kSuccess &&
+         api_.set_launch_callback_data(data.launch, data.function, data.stream_handle, address) ==
+             Code::kSuccess;
+}
+
+void Session::end_launch(ThreadState& thread) {
+  if (thread.launch == nullptr) return;
+  const Lock lock(mutex_);
+  thread.launch->submitted = ++submitted_;
+  thread.launch = nullptr;
+}
+
+void Session::drop_launch(const Lock&, LaunchInFlight* launch) {
+  if (launch->region.bytes != 0) launch->context->memory.release(launch->region);
+  in_flight_.erase(launch->self);
+}
+
+}  // namespace drgpum::profiler

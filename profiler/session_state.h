@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What a session remembers of contexts, streams, modules, launches and open calls.
+
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "profiler/api_traits.h"
+#include "profiler/call_path.h"
+#include "profiler/launch_memory.h"
+#include "profiler/live_objects.h"
+#include "proto/base/strong_id.h"
+#include "proto/sanitizer/callback_data.h"
+#include "proto/trace/record.h"
+
+namespace drgpum::profiler {
+
+// The first bytes of a launch's region: its LaunchSlot, and room to keep the marks aligned.
+inline constexpr std::uint64_t kSlotHeaderBytes = 128;
+
+struct StreamState {
+  StreamId id;
+  ContextId context;
+  trace::StreamKind kind = trace::StreamKind::kBlocking;
+  sanitizer::StreamHandle handle = nullptr;
+  std::uint64_t done = 0;  // launches with `submitted` up to this number have finished
+};
+
+// One device copy of an ObjectTable; in use while a launch in flight searches it.
+struct TableCopy {
+  std::shared_ptr<const ObjectTable> table;
+  Region region;
+  std::unordered_set<const StreamState*> ready_on;  // streams whose later launches see the bytes
+};
+
+struct ContextState {
+  ContextId id;
+  DeviceId device;
+  sanitizer::Context handle = nullptr;
+  bool ended = false;
+  bool patches_tried = false;
+  bool patches_loaded = false;
+  std::unordered_map<sanitizer::StreamHandle, StreamState> streams;
+  LaunchMemory memory{0};
+  std::shared_ptr<TableCopy> table;  // the newest; gives its region back to `memory`
+  bool memory_refused = false;       // the device had no room for another chunk
+};
+
+struct DeviceModule {
+  CubinId id;
+  ContextId context;
+  bool patched = false;
+};
+
+struct KernelState {
+  KernelId id;
+  const DeviceModule* module = nullptr;
+  bool selected = true;
+  bool told_unpatched = false;
+};
+
+// A launch whose marks are still on the device.
+struct LaunchInFlight {
+  std::list<LaunchInFlight>::iterator self;
+  ApiId api;
+  std::shared_ptr<ContextState> context;
+  StreamState* stream = nullptr;
+  std::shared_ptr<const ObjectTable> objects;
+  std::shared_ptr<TableCopy> table;
+  Region region;
+  std::uint64_t submitted = 0;  // its place among submitted launches, from 1; 0: not yet
+  bool taken = false;           // some thread is reading it back
+};
+
+struct EventState {
+  EventId id;
+  bool recorded = false;
+  ApiId recorded_by;
+  StreamState* stream = nullptr;
+  std::uint64_t submitted = 0;  // launches submitted when it was recorded
+};
+
+// The outermost CUDA call that a thread is in, and the one call in it that matters.
+struct OpenCall {
+  const ApiTraits* outermost = nullptr;
+  const void* outermost_parameters = nullptr;
+  const ApiTraits* traits = nullptr;  // of the call with a role; null while none is open
+  const void* parameters = nullptr;   // of that call
+  std::uint32_t depth = 0;
+  std::uint32_t role_depth = 0;
+  std::uint64_t begin_ns = 0;
+  std::uint64_t submitted = 0;  // launches submitted when the call with the role was entered
+  std::uint64_t next_api = 0;   // id of the next API then
+  bool issued = false;          // `api` is what the call with the role issued
+  ApiId api;
+  bool allocated = false;     // a resource callback told of the allocation
+  std::uint64_t freeing = 0;  // address being freed
+  LiveObject freed;           // what was there
+  bool has_freed = false;
+  StreamState* waits_for = nullptr;  // null: everything of the context
+  bool path_known = false;
+  CallPathId path;
+};
+
+// Trivially destructible, so that calls made while a thread ends do no harm.
+struct ThreadState {
+  const void* owner = nullptr;  // the session that the rest belongs to
+  ThreadId id;
+  bool busy = false;  // inside our own code: callbacks that it causes are not the program's
+  OpenCall call;
+  LaunchInFlight* launch = nullptr;  // between its begin and its end
+  RawCallPath raw;
+};
+
+}  // namespace drgpum::profiler
