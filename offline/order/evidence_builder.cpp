@@ -1,0 +1,461 @@
+// SPDX-License-Identifier: Apache-2.0
+// Packs records into Evidence.
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "offline/order/evidence.h"
+
+namespace drgpum {
+namespace {
+
+using trace::ApiKind;
+
+constexpr std::uint32_t kMaxDetails = (1u << 26) - 2;
+
+// Ids to indices. Ids of our own profiler count up from 0; a map takes any that do not.
+class IndexOf {
+ public:
+  std::uint32_t find(std::uint32_t id) const {
+    if (id < dense_.size()) return dense_[id];
+    const auto at = sparse_.find(id);
+    return at == sparse_.end() ? kNone : at->second;
+  }
+  void set(std::uint32_t id, std::uint32_t index) {
+    if (id >= kDense) {
+      sparse_[id] = index;
+      return;
+    }
+    if (id >= dense_.size()) dense_.resize(std::max<std::size_t>(id + 1, dense_.size() * 2), kNone);
+    dense_[id] = index;
+  }
+
+ private:
+  static constexpr std::uint32_t kDense = 1u << 24;
+  std::vector<std::uint32_t> dense_;
+  std::unordered_map<std::uint32_t, std::uint32_t> sparse_;
+};
+
+struct RawUse {
+  std::uint32_t object = 0;
+  Use use;
+};
+
+// The bounds of an extent within its object.
+trace::ByteRange bounds_of(const Extent& e) {
+  const std::uint64_t last = (e.slices - 1) * e.slice_pitch + (e.rows - 1) * e.pitch;
+  return {e.offset, e.offset + last + e.width};
+}
+
+bool joins_rows(const Extent& e) {
+  return (e.rows <= 1 || e.pitch == e.width) &&
+         (e.slices <= 1 || e.slice_pitch == e.pitch * e.rows);
+}
+
+Extent extent_of(const trace::Region& region) {
+  Extent e{region.offset,
+           region.width,
+           std::max<std::uint64_t>(region.height, 1),
+           std::max<std::uint64_t>(region.depth, 1),
+           region.pitch,
+           region.slice_pitch};
+  if (e.rows == 1 && e.slices > 1 && e.pitch == 0) e.pitch = e.slice_pitch;
+  if (!joins_rows(e)) return e;
+  return {e.offset, e.bytes(), 1, 1, 0, 0};
+}
+
+}  // namespace
+
+class EvidenceBuilder::Impl {
+ public:
+  Impl() { out_.names.emplace_back(); }
+
+  Status take(const trace::ProcessRecord& r) {
+    out_.process = r;
+    return Ok{};
+  }
+  Status take(const trace::DeviceRecord& r) {
+    if (r.id.value > 0xffff) return too_many("devices");
+    out_.devices.push_back(r);
+    return Ok{};
+  }
+  Status take(const trace::ContextRecord& r) {
+    if (out_.context_device.size() > 0xffff) return too_many("contexts");
+    contexts_.set(r.id.value, static_cast<std::uint32_t>(out_.context_device.size()));
+    out_.context_device.push_back(static_cast<std::uint16_t>(r.device.value));
+    return Ok{};
+  }
+  Status take(const trace::ContextEndRecord& r) {
+    context_ends_.emplace_back(context_of(r.id), static_cast<std::uint32_t>(r.at.value));
+    return Ok{};
+  }
+  Status take(const trace::StreamRecord& r) {
+    streams_.set(r.id.value, static_cast<std::uint32_t>(out_.streams.size()));
+    out_.streams.push_back({r.kind, context_of(r.context), r.id.value, kNone});
+    return Ok{};
+  }
+  Status take(const trace::StreamEndRecord& r) {
+    const std::uint32_t stream = streams_.find(r.id.value);
+    if (stream != kNone) out_.streams[stream].end = static_cast<std::uint32_t>(r.at.value);
+    return Ok{};
+  }
+  Status take(const trace::KernelRecord& r) {
+    if (r.id.value >= out_.kernels.size()) {
+      if (r.id.value > (1u << 24)) return too_many("kernels");
+      out_.kernels.resize(r.id.value + 1);
+    }
+    out_.kernels[r.id.value] = r.name;
+    return Ok{};
+  }
+  Status take(const trace::ObjectRecord& r) {
+    Object o;
+    o.kind = r.kind;
+    o.opaque = r.opaque;
+    o.id = r.id.value;
+    if (r.parent != trace::kNoObject) o.parent = objects_.find(r.parent.value);
+    if (o.parent != kNone) out_.objects[o.parent].has_children = true;
+    o.context = context_of(r.context);
+    o.device = static_cast<std::uint16_t>(r.device.value);
+    o.address = r.address;
+    o.size = r.size;
+    o.pitch = r.pitch;
+    o.width = r.width;
+    o.alloc = static_cast<std::uint32_t>(r.allocated_by.value);
+    o.end = kNone;
+    o.name = intern(r.name);
+    objects_.set(o.id, static_cast<std::uint32_t>(out_.objects.size()));
+    out_.objects.push_back(o);
+    return Ok{};
+  }
+  Status take(const trace::ObjectEndRecord& r) {
+    const std::uint32_t object = objects_.find(r.id.value);
+    if (object != kNone) end_object(object, static_cast<std::uint32_t>(r.at.value), kNone);
+    return Ok{};
+  }
+  Status take(const trace::ObjectNameRecord& r) {
+    const std::uint32_t object = objects_.find(r.id.value);
+    if (object != kNone) out_.objects[object].name = intern(r.name);
+    return Ok{};
+  }
+  Status take(const trace::GpuApi& r);
+  Status take(const trace::AccessRecord& r);
+  Status take(const trace::AccessMapRecord& r);
+  Status take(const trace::CoverageRecord& r) {
+    out_.coverage.push_back(r);
+    const bool hides = r.kind == trace::CoverageKind::kUnpatchedKernel ||
+                       r.kind == trace::CoverageKind::kUnsampledLaunch ||
+                       r.kind == trace::CoverageKind::kSlotsFull ||
+                       r.kind == trace::CoverageKind::kUnknownInstruction;
+    if (hides && r.api && r.object == trace::kNoObject && r.api->value < kNone)
+      out_.unseen_launches.push_back(static_cast<std::uint32_t>(r.api->value));
+    if (r.kind == trace::CoverageKind::kOpaqueObject && r.object != trace::kNoObject) {
+      const std::uint32_t object = objects_.find(r.object.value);
+      if (object != kNone) out_.objects[object].opaque = true;
+    }
+    return Ok{};
+  }
+  Status take(const trace::EndRecord& r) {
+    out_.has_end = true;
+    out_.last = r;
+    return Ok{};
+  }
+  template <typename Other>
+  Status take(const Other&) {
+    return Ok{};  // times, call paths, modules: other readers take these
+  }
+
+  Evidence finish();
+
+ private:
+  static Error too_many(const char* what) {
+    return {ErrorCode::kUnsupported, std::string("more ") + what + " than this build can judge"};
+  }
+  std::uint16_t context_of(ContextId id) {
+    const std::uint32_t at = contexts_.find(id.value);
+    return static_cast<std::uint16_t>(at == kNone ? 0 : at);
+  }
+  std::uint32_t intern(const std::string& name) {
+    if (name.empty()) return 0;
+    const auto [at, fresh] =
+        name_of_.try_emplace(name, static_cast<std::uint32_t>(out_.names.size()));
+    if (fresh) out_.names.push_back(name);
+    return at->second;
+  }
+  void end_object(std::uint32_t object, std::uint32_t at, std::uint32_t free) {
+    Object& o = out_.objects[object];
+    if (o.ended) return;
+    o.ended = true;
+    o.end = at;
+    o.free = free;
+  }
+  std::uint32_t add_detail(const UseDetail& detail) {
+    if (out_.details.size() >= kMaxDetails) return 0;  // without details: less is known, not wrong
+    out_.details.push_back(detail);
+    return static_cast<std::uint32_t>(out_.details.size()) << 6;
+  }
+  // A launch's use; a parent is used where its parts are, its bytes not known.
+  void add_use(std::uint32_t object, std::uint32_t api, std::uint32_t packed) {
+    raw_.push_back({object, {api, packed}});
+    const std::uint32_t parent = out_.objects[object].parent;
+    if (parent != kNone) raw_.push_back({parent, {api, packed & 63}});
+  }
+  void add_region(const trace::Region& region, std::uint32_t api, std::uint32_t flags);
+  void add_extent(std::uint32_t object, const Extent& extent, std::uint32_t api,
+                  std::uint32_t flags);
+  void fill_payload(Api& api, const trace::GpuApi& r, std::uint32_t index);
+  void close_lives();
+  void sort_uses();
+  void merge_uses();
+  Use merged(Use a, Use b);
+  void collect_launches();
+
+  Evidence out_;
+  IndexOf contexts_;
+  IndexOf streams_;
+  IndexOf objects_;
+  std::unordered_map<std::string, std::uint32_t> name_of_;
+  std::vector<std::pair<std::uint16_t, std::uint32_t>> context_ends_;
+  std::vector<RawUse> raw_;
+};
+
+Status EvidenceBuilder::Impl::take(const trace::GpuApi& r) {
+  if (r.id.value >= kNone) return too_many("calls");
+  if (r.thread.value > 0xffff) return too_many("host threads");
+  const auto index = static_cast<std::uint32_t>(r.id.value);
+  if (index > out_.apis.size() + (1u << 26))
+    return Error{ErrorCode::kCorrupt, "call " + std::to_string(index) + " follows call " +
+                                          std::to_string(out_.apis.size()) + ": ids rise by one"};
+  if (index >= out_.apis.size()) out_.apis.resize(index + 1);
+  Api api;
+  api.kind = r.kind;
+  api.flags = kApiPresent;
+  if (r.blocks_host) api.flags |= kApiBlocksHost;
+  api.name = static_cast<std::uint16_t>(std::min<std::uint32_t>(intern(r.name), 0xffff));
+  api.context = context_of(r.context);
+  api.thread = static_cast<std::uint16_t>(r.thread.value);
+  out_.thread_count = std::max<std::uint32_t>(out_.thread_count, r.thread.value + 1);
+  api.stream = r.stream == trace::kNoStream ? kNone : streams_.find(r.stream.value);
+  api.call_path = r.call_path.value;
+  if (r.graph_launch) {
+    api.flags |= kApiInGraph;
+    GraphNode node{index, *r.graph_launch, {}};
+    for (const ApiId before : r.depends_on)
+      if (before.value < index) node.depends_on.push_back(static_cast<std::uint32_t>(before.value));
+    out_.graph_nodes.push_back(std::move(node));
+  }
+  fill_payload(api, r, index);
+  out_.apis[index] = api;
+  return Ok{};
+}
+
+void EvidenceBuilder::Impl::fill_payload(Api& api, const trace::GpuApi& r, std::uint32_t index) {
+  if (const auto* alloc = std::get_if<trace::AllocApi>(&r.payload)) {
+    if (alloc->object != trace::kNoObject) api.payload = objects_.find(alloc->object.value);
+    if (alloc->error == 0) return;
+    api.flags |= kApiFailed;
+    out_.failed.push_back({index, alloc->requested, alloc->error});
+  } else if (const auto* free = std::get_if<trace::FreeApi>(&r.payload)) {
+    if (free->error != 0) api.flags |= kApiFailed;
+    if (free->object == trace::kNoObject) return;
+    api.payload = objects_.find(free->object.value);
+    if (api.payload != kNone && free->error == 0) end_object(api.payload, index, index);
+  } else if (const auto* copy = std::get_if<trace::MemcpyApi>(&r.payload)) {
+    if (copy->source_stream != trace::kNoStream)
+      api.payload = streams_.find(copy->source_stream.value);
+    const bool up = copy->direction == trace::CopyDirection::kHostToDevice;
+    const bool down = copy->direction == trace::CopyDirection::kDeviceToHost;
+    add_region(copy->source, index, down ? kUseReads | kUseToHost : kUseReads);
+    add_region(copy->destination, index, up ? kUseWrites | kUseFromHost : kUseWrites);
+  } else if (const auto* set = std::get_if<trace::MemsetApi>(&r.payload)) {
+    add_region(set->destination, index, kUseWrites | kUseFromHost | kUseSet);
+  } else if (const auto* launch = std::get_if<trace::LaunchApi>(&r.payload)) {
+    api.payload = launch->kernel.value;
+    if (launch->instrumented) api.flags |= kApiInstrumented;
+  } else if (const auto* event = std::get_if<trace::EventApi>(&r.payload)) {
+    if (event->recorded && event->recorded_by.value < index)
+      api.payload = static_cast<std::uint32_t>(event->recorded_by.value);
+  } else if (const auto* sync = std::get_if<trace::SynchronizeApi>(&r.payload)) {
+    if (sync->recorded && sync->recorded_by.value < index)
+      api.payload = static_cast<std::uint32_t>(sync->recorded_by.value);
+    api.flags = static_cast<std::uint8_t>(api.flags |
+                                          (static_cast<unsigned>(sync->scope) << kApiScopeShift));
+  }
+}
+
+void EvidenceBuilder::Impl::add_region(const trace::Region& region, std::uint32_t api,
+                                       std::uint32_t flags) {
+  if (region.object == trace::kNoObject) return;
+  const std::uint32_t object = objects_.find(region.object.value);
+  if (object == kNone) return;
+  Extent extent = extent_of(region);
+  add_extent(object, extent, api, flags);
+  const std::uint32_t parent = out_.objects[object].parent;
+  if (parent == kNone) return;
+  extent.offset += out_.objects[object].address - out_.objects[parent].address;
+  add_extent(parent, extent, api, flags);
+}
+
+// A part beyond its object's end is cut there: the device refuses such a call.
+void EvidenceBuilder::Impl::add_extent(std::uint32_t object, const Extent& extent,
+                                       std::uint32_t api, std::uint32_t flags) {
+  const std::uint64_t size = out_.objects[object].size;
+  const trace::ByteRange bounds = bounds_of(extent);
+  const bool whole =
+      extent.rows == 1 && extent.slices == 1 && bounds.begin == 0 && bounds.end >= size;
+  if (whole) {
+    raw_.push_back({object, {api, flags}});
+    return;
+  }
+  UseDetail detail;
+  detail.bounds = {std::min(bounds.begin, size), std::min(bounds.end, size)};
+  const auto at = static_cast<std::uint32_t>(out_.extents.size());
+  out_.extents.push_back(extent);
+  (flags & kUseReads ? detail.extent_read : detail.extent_written) = at;
+  raw_.push_back({object, {api, flags | add_detail(detail)}});
+}
+
+Status EvidenceBuilder::Impl::take(const trace::AccessRecord& r) {
+  const std::uint32_t object = objects_.find(r.object.value);
+  if (object == kNone || r.api.value >= out_.apis.size()) return Ok{};
+  std::uint32_t packed = kUseKernel;
+  if (r.reads || r.atomics) packed |= kUseReads;
+  if (r.writes || r.atomics) packed |= kUseWrites;
+  std::uint32_t& narrowest = out_.objects[object].min_access_bytes;
+  if (r.min_access_bytes != 0 && (narrowest == 0 || r.min_access_bytes < narrowest))
+    narrowest = r.min_access_bytes;
+  const bool narrow =
+      r.bounds && (r.bounds->begin > 0 || r.bounds->end < out_.objects[object].size);
+  if (narrow) {
+    UseDetail detail;
+    detail.bounds = *r.bounds;
+    packed |= add_detail(detail);
+  }
+  add_use(object, static_cast<std::uint32_t>(r.api.value), packed);
+  return Ok{};
+}
+
+Status EvidenceBuilder::Impl::take(const trace::AccessMapRecord& r) {
+  const std::uint32_t object = objects_.find(r.object.value);
+  if (object == kNone || r.api.value >= out_.apis.size()) return Ok{};
+  std::uint32_t packed = kUseKernel;
+  if (!r.read_ranges.empty()) packed |= kUseReads;
+  if (!r.written_ranges.empty()) packed |= kUseWrites;
+  UseDetail detail;
+  detail.map = static_cast<std::uint32_t>(out_.maps.size());
+  out_.maps.push_back(r);
+  add_use(object, static_cast<std::uint32_t>(r.api.value), packed | add_detail(detail));
+  return Ok{};
+}
+
+// Objects that nothing ended live to the end of their parent, their context or the trace.
+void EvidenceBuilder::Impl::close_lives() {
+  const std::uint32_t last = out_.api_count();
+  std::vector<std::uint32_t> context_end(out_.context_device.size() + 1, last);
+  for (const auto& [context, at] : context_ends_)
+    if (context < context_end.size()) context_end[context] = std::min(at, last);
+  for (Object& o : out_.objects) {
+    o.alloc = std::min(o.alloc, last);
+    std::uint32_t limit = o.context < context_end.size() ? context_end[o.context] : last;
+    if (o.parent != kNone) limit = std::min(limit, out_.objects[o.parent].end);
+    if (!o.ended) o.end = limit;
+    o.end = std::max(std::min(o.end, last), o.alloc);
+  }
+}
+
+void EvidenceBuilder::Impl::sort_uses() {
+  std::vector<std::uint64_t>& begin = out_.use_begin;
+  begin.assign(out_.objects.size() + 1, 0);
+  for (const RawUse& raw : raw_)
+    ++begin[raw.object + 1];
+  for (std::size_t i = 1; i < begin.size(); ++i)
+    begin[i] += begin[i - 1];
+  out_.uses.resize(raw_.size());
+  std::vector<std::uint64_t> next(begin.begin(), begin.end() - 1);
+  for (const RawUse& raw : raw_)
+    out_.uses[next[raw.object]++] = raw.use;
+  std::vector<RawUse>().swap(raw_);
+  const auto earlier = [](const Use& a, const Use& b) { return a.api < b.api; };
+  for (std::size_t object = 0; object < out_.objects.size(); ++object) {
+    const auto first = out_.uses.begin() + static_cast<std::ptrdiff_t>(begin[object]);
+    const auto last = out_.uses.begin() + static_cast<std::ptrdiff_t>(begin[object + 1]);
+    if (!std::is_sorted(first, last, earlier)) std::stable_sort(first, last, earlier);
+  }
+}
+
+Use EvidenceBuilder::Impl::merged(Use a, Use b) {
+  const std::uint32_t flags = a.flags() | b.flags();
+  if (!a.has_detail() || !b.has_detail()) {
+    // Extents and maps of either side still hold for their own half; bounds no longer do.
+    const Use with = a.has_detail() ? a : b;
+    if (!with.has_detail()) return {a.api, flags};
+    UseDetail& detail = out_.details[with.detail()];
+    if (detail.map == kNone) detail.bounds = {};
+    if (detail.map == kNone && detail.extent_read == kNone && detail.extent_written == kNone)
+      return {a.api, flags};
+    return {a.api, flags | (with.packed & ~63u)};
+  }
+  UseDetail& into = out_.details[a.detail()];
+  const UseDetail& from = out_.details[b.detail()];
+  if (into.extent_read == kNone) into.extent_read = from.extent_read;
+  if (into.extent_written == kNone) into.extent_written = from.extent_written;
+  if (into.map == kNone) into.map = from.map;
+  if (into.bounds.end == 0) {
+    into.bounds = from.bounds;
+  } else if (from.bounds.end != 0) {
+    into.bounds = {std::min(into.bounds.begin, from.bounds.begin),
+                   std::max(into.bounds.end, from.bounds.end)};
+  }
+  return {a.api, flags | (a.packed & ~63u)};
+}
+
+void EvidenceBuilder::Impl::merge_uses() {
+  std::uint64_t write = 0;
+  for (std::size_t object = 0; object < out_.objects.size(); ++object) {
+    const std::uint64_t first = out_.use_begin[object];
+    const std::uint64_t last = out_.use_begin[object + 1];
+    out_.use_begin[object] = write;
+    for (std::uint64_t i = first; i < last; ++i) {
+      const Use use = out_.uses[i];
+      const bool same = write > out_.use_begin[object] && out_.uses[write - 1].api == use.api;
+      if (same) {
+        out_.uses[write - 1] = merged(out_.uses[write - 1], use);
+      } else {
+        out_.uses[write++] = use;
+      }
+    }
+  }
+  out_.use_begin.back() = write;
+  out_.uses.resize(write);
+}
+
+void EvidenceBuilder::Impl::collect_launches() {
+  for (std::uint32_t api = 0; api < out_.api_count(); ++api) {
+    if (out_.apis[api].kind != ApiKind::kLaunch) continue;
+    out_.launches.push_back(api);
+    if (!(out_.apis[api].flags & kApiInstrumented)) out_.unseen_launches.push_back(api);
+  }
+  auto& unseen = out_.unseen_launches;
+  std::sort(unseen.begin(), unseen.end());
+  unseen.erase(std::unique(unseen.begin(), unseen.end()), unseen.end());
+}
+
+Evidence EvidenceBuilder::Impl::finish() {
+  close_lives();
+  sort_uses();
+  merge_uses();
+  collect_launches();
+  return std::move(out_);
+}
+
+EvidenceBuilder::EvidenceBuilder() : impl_(std::make_unique<Impl>()) {}
+EvidenceBuilder::~EvidenceBuilder() = default;
+
+Status EvidenceBuilder::add(const trace::Record& record) {
+  return std::visit([this](const auto& r) { return impl_->take(r); }, record);
+}
+
+Evidence EvidenceBuilder::finish() && {
+  return impl_->finish();
+}
+
+}  // namespace drgpum

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// A curve over issue order to which spans of bytes can be added and taken away, and its peak.
+
+#include <cstdint>
+#include <vector>
+
+namespace drgpum {
+
+// A segment tree with range addition and range maximum, over the places where the curve may
+// change. Sums are kept modulo 2^64 and compared as signed: right below 2^63 bytes.
+class LiveTree {
+ public:
+  // `places`: every call at which a span may begin or end; any order, repeats allowed.
+  explicit LiveTree(std::vector<std::uint32_t> places);
+
+  // Adds `bytes` (may be negative) from call `begin` to call `end`, both among the places.
+  // O(log n).
+  void add(std::uint32_t begin, std::uint32_t end, std::int64_t bytes);
+  std::int64_t peak() const { return best_[1]; }
+  std::int64_t peak_within(std::uint32_t begin, std::uint32_t end) const;
+
+ private:
+  std::size_t slot(std::uint32_t place) const;
+  void rebuild_above(std::size_t node);
+
+  std::vector<std::uint32_t> places_;
+  std::size_t leaves_ = 1;
+  std::vector<std::int64_t> best_;     // of the node's span, additions above it left out
+  std::vector<std::int64_t> pending_;  // added to all of the node's span
+};
+
+}  // namespace drgpum

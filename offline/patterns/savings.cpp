@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "offline/patterns/savings.h"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+#include "offline/patterns/replay.h"
+
+namespace drgpum {
+namespace {
+
+bool shrinks(Pattern pattern) {
+  return pattern == Pattern::kOverallocation || pattern == Pattern::kStructuredAccess;
+}
+
+bool frees_sooner(Pattern pattern) {
+  return pattern == Pattern::kLateDeallocation || pattern == Pattern::kMemoryLeak;
+}
+
+bool reuse_contradicts(const Finding& reuse, const Finding& other) {
+  const bool of_guest = other.object == reuse.object;
+  const bool of_host = other.object == reuse.host;
+  if (other.pattern == Pattern::kRedundantAllocation) return of_guest || other.host == reuse.host;
+  if (shrinks(other.pattern)) return of_guest || of_host;
+  if (other.pattern == Pattern::kEarlyAllocation) return of_guest;
+  return frees_sooner(other.pattern) && of_host;
+}
+
+bool touches(const Finding& finding, std::uint32_t object) {
+  return finding.object == object || finding.host == object;
+}
+
+std::uint64_t less(std::uint64_t a, std::uint64_t b) {
+  return a > b ? a - b : 0;
+}
+
+// Ranks the findings of one device.
+class Ranking {
+ public:
+  Ranking(const PatternInput& in, std::uint16_t device, std::vector<Finding>& findings)
+      : findings_(findings), replay_(in, device, findings), of_object_(in.evidence.objects.size()) {
+    for (std::uint32_t i = 0; i < findings.size(); ++i) {
+      const Finding& f = findings[i];
+      if (in.evidence.objects[f.object].device != device) continue;
+      mine_.push_back(i);
+      of_object_[f.object].push_back(i);
+      if (f.host != kNone && f.host != f.object) of_object_[f.host].push_back(i);
+    }
+  }
+
+  // The peak before and after all fixes that stand.
+  Savings run() {
+    Savings savings{replay_.peak(), 0};
+    measure_alone();
+    std::vector<std::uint32_t> order = ranked();
+    for (int round = 0; round < kRounds; ++round) {
+      take_in_order(order);
+      measure_joint();
+      std::vector<std::uint32_t> next = ranked();
+      const std::vector<bool> stood = stands_;
+      if (next == order) break;
+      order = std::move(next);
+      remove_all();
+      take_in_order(order);
+      if (stands_ == stood) break;
+    }
+    savings.peak_after_all_fixes_bytes = replay_.peak();
+    return savings;
+  }
+
+ private:
+  // Joint savings depend on what stands, and that on the ranks; two rounds nearly always agree.
+  static constexpr int kRounds = 3;
+
+  void measure_alone() {
+    const std::uint64_t base = replay_.peak();
+    for (const std::uint32_t i : mine_) {
+      if (!Replay::changes_curve(findings_[i])) continue;
+      replay_.apply(i);
+      findings_[i].peak_saving_bytes = less(base, replay_.peak());
+      replay_.remove(i);
+    }
+  }
+
+  std::vector<std::uint32_t> ranked() const {
+    std::vector<std::uint32_t> order = mine_;
+    std::sort(order.begin(), order.end(), [&](std::uint32_t x, std::uint32_t y) {
+      const Finding& a = findings_[x];
+      const Finding& b = findings_[y];
+      if (a.joint_saving_bytes != b.joint_saving_bytes)
+        return a.joint_saving_bytes > b.joint_saving_bytes;
+      if (a.peak_saving_bytes != b.peak_saving_bytes)
+        return a.peak_saving_bytes > b.peak_saving_bytes;
+      if (a.idle_at_peak_bytes != b.idle_at_peak_bytes)
+        return a.idle_at_peak_bytes > b.idle_at_peak_bytes;
+      return x < y;
+    });
+    return order;
+  }
+
+  void remove_all() {
+    for (const std::uint32_t i : mine_)
+      replay_.remove(i);
+  }
+
+  // The first standing finding that contradicts `i`, in rank order; kNone when there is none.
+  std::uint32_t contradicted_by(std::uint32_t i) const {
+    std::uint32_t best = kNone;
+    for_each_neighbour(i, [&](std::uint32_t other) {
+      if (!stands_[other] || !contradict(findings_[i], findings_[other])) return;
+      if (best == kNone || rank_[other] < rank_[best]) best = other;
+    });
+    return best;
+  }
+
+  template <typename Visit>
+  void for_each_neighbour(std::uint32_t i, Visit visit) const {
+    for (const std::uint32_t other : of_object_[findings_[i].object])
+      if (other != i) visit(other);
+    const std::uint32_t host = findings_[i].host;
+    if (host == kNone || host == findings_[i].object) return;
+    for (const std::uint32_t other : of_object_[host])
+      if (other != i) visit(other);
+  }
+
+  void take_in_order(const std::vector<std::uint32_t>& order) {
+    stands_.assign(findings_.size(), false);
+    rank_.assign(findings_.size(), kNone);
+    for (std::uint32_t place = 0; place < order.size(); ++place)
+      rank_[order[place]] = place;
+    for (const std::uint32_t i : order) {
+      findings_[i].superseded_by = contradicted_by(i);
+      if (findings_[i].superseded_by != kNone) continue;
+      stands_[i] = true;
+      replay_.apply(i);
+    }
+  }
+
+  void measure_joint() {
+    const std::uint64_t all = replay_.peak();
+    for (const std::uint32_t i : mine_) {
+      if (!Replay::changes_curve(findings_[i])) continue;
+      if (!stands_[i]) {
+        findings_[i].joint_saving_bytes = joint_if_first(i);
+        continue;
+      }
+      replay_.remove(i);
+      findings_[i].joint_saving_bytes = less(replay_.peak(), all);
+      replay_.apply(i);
+    }
+  }
+
+  // What finding `i` adds to the fixes that stand once it has pushed out those that contradict it
+  // and these have made room for others.
+  std::uint64_t joint_if_first(std::uint32_t i) {
+    std::vector<std::uint32_t> out;
+    std::vector<std::uint32_t> in_turn{i};
+    for_each_neighbour(i, [&](std::uint32_t other) {
+      if (stands_[other] && contradict(findings_[i], findings_[other])) out.push_back(other);
+    });
+    for (const std::uint32_t other : out) {
+      replay_.remove(other);
+      stands_[other] = false;
+    }
+    stands_[i] = true;
+    std::vector<std::uint32_t> waiting;
+    for (const std::uint32_t gone : out)
+      for_each_neighbour(gone, [&](std::uint32_t other) {
+        if (!stands_[other]) waiting.push_back(other);
+      });
+    std::sort(waiting.begin(), waiting.end(),
+              [&](std::uint32_t a, std::uint32_t b) { return rank_[a] < rank_[b]; });
+    for (const std::uint32_t other : waiting) {
+      if (stands_[other] || contradicted_by(other) != kNone) continue;
+      stands_[other] = true;
+      in_turn.push_back(other);
+      replay_.apply(other);
+    }
+    const std::uint64_t without = replay_.peak();
+    replay_.apply(i);
+    const std::uint64_t with = replay_.peak();
+    for (const std::uint32_t other : in_turn) {
+      replay_.remove(other);
+      stands_[other] = false;
+    }
+    for (const std::uint32_t other : out) {
+      replay_.apply(other);
+      stands_[other] = true;
+    }
+    return less(without, with);
+  }
+
+  std::vector<Finding>& findings_;
+  Replay replay_;
+  std::vector<std::uint32_t> mine_;
+  std::vector<std::vector<std::uint32_t>> of_object_;
+  std::vector<std::uint32_t> rank_;
+  std::vector<bool> stands_;
+};
+
+void measure_idle_at_peak(const PatternInput& in, const Peak& peak,
+                          std::vector<Finding>& findings) {
+  for (Finding& f : findings) {
+    const Object& object = in.evidence.objects[f.object];
+    const bool live = object.device == peak.device && holds_memory(object, in.level) &&
+                      object.alloc <= peak.api && peak.api < object.end;
+    if (!live) continue;
+    const auto uses = in.evidence.uses_of(f.object);
+    const auto at =
+        std::lower_bound(uses.begin(), uses.end(), peak.api,
+                         [](const Use& use, std::uint32_t api) { return use.api < api; });
+    if (at == uses.end() || at->api >= peak.until) f.idle_at_peak_bytes = object.size;
+  }
+}
+
+void sort_by_rank(std::vector<Finding>& findings) {
+  std::vector<std::uint32_t> order(findings.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t x, std::uint32_t y) {
+    const Finding& a = findings[x];
+    const Finding& b = findings[y];
+    if (a.joint_saving_bytes != b.joint_saving_bytes)
+      return a.joint_saving_bytes > b.joint_saving_bytes;
+    if (a.peak_saving_bytes != b.peak_saving_bytes)
+      return a.peak_saving_bytes > b.peak_saving_bytes;
+    return a.idle_at_peak_bytes > b.idle_at_peak_bytes;
+  });
+  std::vector<std::uint32_t> place(findings.size());
+  for (std::uint32_t i = 0; i < order.size(); ++i)
+    place[order[i]] = i;
+  std::vector<Finding> sorted;
+  sorted.reserve(findings.size());
+  for (const std::uint32_t i : order) {
+    if (findings[i].superseded_by != kNone)
+      findings[i].superseded_by = place[findings[i].superseded_by];
+    sorted.push_back(std::move(findings[i]));
+  }
+  findings = std::move(sorted);
+}
+
+}  // namespace
+
+bool contradict(const Finding& a, const Finding& b) {
+  for (const auto& [one, other] : {std::pair(&a, &b), std::pair(&b, &a)}) {
+    if (one->pattern == Pattern::kUnusedAllocation && touches(*other, one->object)) return true;
+    if (one->pattern == Pattern::kRedundantAllocation && reuse_contradicts(*one, *other))
+      return true;
+  }
+  return a.object == b.object && shrinks(a.pattern) && shrinks(b.pattern);
+}
+
+Savings rank_by_savings(const PatternInput& in, std::vector<Finding>& findings) {
+  std::set<std::uint16_t> devices;
+  for (const Object& object : in.evidence.objects)
+    devices.insert(object.device);
+  Savings highest;
+  bool first = true;
+  for (const std::uint16_t device : devices) {
+    std::uint64_t bytes = 0;
+    Peak peak;
+    for (const LivePoint& point : live_curve(in.evidence, device, in.level)) {
+      if (bytes != 0 && peak.until == 0) peak.until = point.api;
+      if (point.bytes > bytes) {
+        bytes = point.bytes;
+        peak = {bytes, point.api, 0, device, {}};
+      }
+    }
+    if (peak.until == 0) peak.until = in.evidence.api_count();
+    if (bytes != 0) measure_idle_at_peak(in, peak, findings);
+    const Savings savings = Ranking(in, device, findings).run();
+    if (first || savings.peak_bytes > highest.peak_bytes) highest = savings;
+    first = false;
+  }
+  sort_by_rank(findings);
+  return highest;
+}
+
+}  // namespace drgpum

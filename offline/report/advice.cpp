@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// What to do about a finding, and why it may not be certain, in words.
+
+#include <array>
+
+#include "offline/report/report.h"
+#include "offline/report/units.h"
+
+namespace drgpum {
+namespace {
+
+constexpr double kShrinkBelow = 0.2;  // fragmentation
+
+struct MissingWord {
+  std::uint32_t bit;
+  const char* words;
+};
+constexpr std::array<MissingWord, 11> kMissingWords{{
+    {kMissingOrder, "nothing orders the accesses that the proof needs"},
+    {kMissingLaunches, "some launches were not recorded"},
+    {kMissingMove, "copies or sets have to move along"},
+    {kMissingManaged, "the memory is managed or imported"},
+    {kMissingOpaque, "the object may be used in ways the tool cannot see"},
+    {kMissingEnd, "the trace ends early"},
+    {kMissingRanges, "byte ranges of some accesses are not known"},
+    {kMissingExactCells, "the access map is coarser than the accesses"},
+    {kMissingCounts, "access counts are not complete"},
+    {kMissingAddresses, "some accesses hit no object that the tool knows"},
+    {kMissingRecords, "the recording lost records"},
+}};
+
+std::string moved(const Report& report, const Finding& f, std::string_view where) {
+  if (f.must_move.empty()) return {};
+  return ", and move " + plural(f.must_move.size(), "copy") + " or set" +
+         (f.must_move.size() == 1 ? "" : "s") + " " + std::string(where) +
+         " (first: " + report.describe_call(f.must_move.front()) + ")";
+}
+
+std::string advice_on_rest(const Report& report, const Finding& f) {
+  const std::string name = report.label(f.object);
+  const std::string bytes = iec_bytes(f.intra->unaccessed_bytes);
+  if (f.intra->fragmentation < kShrinkBelow)
+    return "Make " + name + " smaller: launches never touch " + bytes + " of it.";
+  return "Store " + name + " compactly: launches never touch " + bytes + " of it, in " +
+         plural(f.intra->unaccessed_runs, "run") + ".";
+}
+
+}  // namespace
+
+std::vector<std::string> missing_words(std::uint32_t missing) {
+  std::vector<std::string> words;
+  for (const MissingWord& word : kMissingWords)
+    if (missing & word.bit) words.emplace_back(word.words);
+  return words;
+}
+
+std::string reason_for(const Report&, const Finding& finding) {
+  std::string text;
+  for (const std::string& word : missing_words(finding.missing))
+    text += (text.empty() ? "" : "; ") + word;
+  return text;
+}
+
+std::string advice_for(const Report& report, const Finding& f) {
+  const std::string name = report.label(f.object);
+  const auto call = [&](std::uint32_t api) { return report.describe_call(api); };
+  switch (f.pattern) {
+    case Pattern::kEarlyAllocation:
+      return "Allocate " + name + " just before " + call(f.to) +
+             moved(report, f, "there from before it") + ".";
+    case Pattern::kLateDeallocation:
+      return "Free " + name + " just after " + call(f.from) + moved(report, f, "before the free") +
+             ".";
+    case Pattern::kRedundantAllocation:
+      return "Let " + name + " use the memory of " + report.label(f.host) +
+             moved(report, f, "between the two uses") + ".";
+    case Pattern::kUnusedAllocation:
+      return "Drop " + name +
+             (f.count == 0 ? "."
+                           : " and the " + plural(f.count, "copy") + " or sets that fill it.");
+    case Pattern::kMemoryLeak:
+      return "Free " + name + " after " + call(f.from) + ".";
+    case Pattern::kTemporaryIdleness:
+      return "Swap " + name + " out, or free it and compute it again, between " + call(f.from) +
+             " and " + call(f.to) + ".";
+    case Pattern::kDeadWrite:
+      return "Drop the write to " + name + " by " + call(f.from) +
+             (f.count > 1 ? " and " + exact_bytes(f.count - 1) + " more like it" : std::string()) +
+             ": nothing reads what it writes.";
+    case Pattern::kOverallocation:
+      return advice_on_rest(report, f);
+    case Pattern::kNonUniformAccessFrequency:
+      return "Put the part of " + name + " that is accessed most, bytes " +
+             std::to_string(f.intra->hot.begin) + " to " + std::to_string(f.intra->hot.end) +
+             ", in shared memory for " + call(f.from) + ".";
+    case Pattern::kStructuredAccess:
+      return "Keep one part of " + name + " at a time, at most " +
+             iec_bytes(f.intra->largest_part_bytes) + ": its launches touch " +
+             plural(f.intra->parts, "disjoint part") + ".";
+  }
+  return {};
+}
+
+}  // namespace drgpum

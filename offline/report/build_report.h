@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// From evidence to a report: order, detect, measure savings, name the source lines.
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "offline/patterns/pattern_input.h"
+#include "offline/report/report.h"
+
+namespace drgpum {
+
+struct ReportOptions {
+  Rules rules = Rules::kStrict;
+  MemoryLevel level = MemoryLevel::kAllocation;
+  Thresholds thresholds;
+  std::size_t peak_count = 3;
+  bool with_call_paths = true;  // of every object; else only where findings point
+  // Told what is being done, on the way.
+  std::function<void(std::string_view stage)> progress;
+};
+
+Report build_report(Evidence evidence, bool complete, std::string incomplete_because,
+                    SourceLookup& sources, const ReportOptions& options);
+
+}  // namespace drgpum

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "offline/report/report_text.h"
+
+#include <algorithm>
+#include <ostream>
+
+#include "offline/patterns/patterns.h"
+#include "offline/report/units.h"
+#include "proto/trace/names.h"
+
+namespace drgpum {
+namespace {
+
+constexpr std::size_t kObjectsAtPeak = 10;
+constexpr std::size_t kBriefFindings = 3;
+constexpr std::size_t kMinWidth = 40;
+
+enum class Ink { kPlain, kBold, kDim, kRed, kYellow, kGreen };
+
+std::string_view code_of(Ink ink) {
+  switch (ink) {
+    case Ink::kBold:
+      return "\x1b[1m";
+    case Ink::kDim:
+      return "\x1b[2m";
+    case Ink::kRed:
+      return "\x1b[31m";
+    case Ink::kYellow:
+      return "\x1b[33m";
+    case Ink::kGreen:
+      return "\x1b[32m";
+    case Ink::kPlain:
+      break;
+  }
+  return "";
+}
+
+// Code points, which is close enough to columns for names and paths.
+std::size_t columns(std::string_view text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
+  }));
+}
+
+std::string padded(std::string text, std::size_t width) {
+  const std::size_t have = columns(text);
+  return have < width ? text + std::string(width - have, ' ') : text;
+}
+
+std::string right(const std::string& text, std::size_t width) {
+  const std::size_t have = columns(text);
+  return have < width ? std::string(width - have, ' ') + text : text;
+}
+
+std::string words_of(std::string_view pattern) {
+  std::string text(pattern);
+  std::replace(text.begin(), text.end(), '_', ' ');
+  return text;
+}
+
+std::string_view word(StateAtPeak state) {
+  switch (state) {
+    case StateAtPeak::kUsed:
+      return "used";
+    case StateAtPeak::kIdle:
+      return "idle";
+    case StateAtPeak::kUnused:
+      return "never used";
+    case StateAtPeak::kLeaked:
+      return "leaked";
+  }
+  return "";
+}
+
+class TextReport {
+ public:
+  TextReport(const Report& report, const TextStyle& style, std::ostream& out)
+      : r_(report), e_(report.evidence), style_(style), out_(out) {}
+
+  void full() {
+    header();
+    failures();
+    coverage();
+    at_peak();
+    findings();
+    footer();
+  }
+  void brief();
+
+ private:
+  std::string ink(Ink ink, const std::string& text) const {
+    return style_.colour && ink != Ink::kPlain ? std::string(code_of(ink)) + text + "\x1b[0m"
+                                               : text;
+  }
+  void paragraph(std::size_t indent, const std::string& text, Ink of = Ink::kPlain);
+  void labelled(const std::string& label, const std::string& text);
+  void header();
+  void failures();
+  void coverage();
+  void at_peak();
+  void live_object(const LiveObject& live, std::uint64_t peak);
+  void findings();
+  void finding(std::size_t place, const Finding& f);
+  void footer();
+  std::string site_of_object(std::uint32_t object) const;
+  std::string program() const;
+  std::string savings_line() const;
+
+  const Report& r_;
+  const Evidence& e_;
+  TextStyle style_;
+  std::ostream& out_;
+};
+
+// Wrapped at spaces; a word longer than the line stays whole.
+void TextReport::paragraph(std::size_t indent, const std::string& text, Ink of) {
+  const std::size_t width = std::max(style_.width, kMinWidth) - indent;
+  std::string line;
+  const auto flush = [&] {
+    out_ << std::string(indent, ' ') << ink(of, line) << '\n';
+    line.clear();
+  };
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t space = std::min(text.find(' ', at), text.size());
+    const std::string one = text.substr(at, space - at);
+    if (!line.empty() && columns(line) + 1 + columns(one) > width) flush();
+    line += (line.empty() ? "" : " ") + one;
+    at = space + 1;
+  }
+  flush();
+}
+
+void TextReport::labelled(const std::string& label, const std::string& text) {
+  out_ << ink(Ink::kDim, padded(label, 10)) << ' ' << text << '\n';
+}
+
+std::string TextReport::program() const {
+  std::string text;
+  for (const std::string& argument : e_.process.argv)
+    text += (text.empty() ? "" : " ") + argument;
+  return printable(text.empty() ? e_.process.executable : text);
+}
+
+std::string TextReport::savings_line() const {
+  const std::uint64_t after = r_.savings.peak_after_all_fixes_bytes;
+  const std::uint64_t peak = r_.savings.peak_bytes;
+  if (after >= peak) return "no fix lowers the peak";
+  return "all fixes: " + iec_bytes(after) + ", " + percent_of(peak - after, peak) + " less";
+}
+
+void TextReport::header() {
+  labelled("Program", program());
+  if (!e_.process.rank.empty()) labelled("Rank", printable(e_.process.rank));
+  if (!e_.devices.empty()) {
+    const trace::DeviceRecord& device = e_.devices.front();
+    labelled("Device", printable(device.name) + " (" + std::string(trace::enum_name(device.kind)) +
+                           ", " + iec_bytes(device.memory_bytes) + ")");
+  }
+  labelled("Trace", printable(e_.path) + " (" + iec_bytes(e_.file_bytes) + ", " +
+                        plural(e_.api_count(), "call") + ", " +
+                        plural(e_.launches.size(), "launch") + ", " +
+                        plural(e_.objects.size(), "object") + ")");
+  if (!r_.complete)
+    labelled(ink(Ink::kRed, padded("Warning", 10)),
+             "the trace is not complete: " + printable(r_.incomplete_because));
+  if (r_.peaks.empty()) {
+    labelled("Peak", "no device memory was allocated");
+  } else {
+    labelled("Peak", ink(Ink::kBold, iec_and_exact(r_.peak_bytes())) + " at " +
+                         printable(r_.describe_call(r_.peaks.front().api)));
+    labelled("Could be", savings_line());
+    labelled("At least", iec_bytes(r_.lower_bound_bytes) + ", the most that one launch touches");
+  }
+  if (r_.pinned_peak_bytes > 0)
+    labelled("Pinned", iec_bytes(r_.pinned_peak_bytes) + " of the host");
+  for (std::size_t i = 1; i < r_.peaks.size(); ++i)
+    labelled(i == 1 ? "Also" : "",
+             iec_bytes(r_.peaks[i].bytes) + " at " + printable(r_.describe_call(r_.peaks[i].api)));
+}
+
+void TextReport::failures() {
+  for (const FailedAllocation& failed : e_.failed)
+    labelled(ink(Ink::kRed, padded("Failed", 10)),
+             "an allocation of " + iec_bytes(failed.requested) + " at " +
+                 printable(r_.describe_call(failed.api)) + " (error " +
+                 std::to_string(failed.error) + ")");
+}
+
+void TextReport::coverage() {
+  const std::vector<Coverage> gaps = coverage_of(e_);
+  if (gaps.empty()) return;
+  out_ << '\n' << ink(Ink::kBold, "Not seen") << '\n';
+  for (const Coverage& gap : gaps)
+    paragraph(2, std::string(trace::enum_name(gap.kind)) + " (" + exact_bytes(gap.count) + ")" +
+                     (gap.text.empty() ? "" : ": " + printable(gap.text)));
+}
+
+std::string TextReport::site_of_object(std::uint32_t object) const {
+  const SourceFrame* site = r_.site_of(e_.objects[object].alloc);
+  if (site == nullptr) return {};
+  if (site->file.empty()) return printable(site->function);
+  return printable(site->function) + (site->function.empty() ? "" : " ") + printable(site->file) +
+         ":" + std::to_string(site->line);
+}
+
+void TextReport::live_object(const LiveObject& live, std::uint64_t peak) {
+  const std::uint64_t size = e_.objects[live.object].size;
+  const Ink of = live.state == StateAtPeak::kUsed ? Ink::kPlain : Ink::kYellow;
+  out_ << "  " << right(iec_bytes(size), 10) << right(percent_of(size, peak), 7) << "  "
+       << ink(of, padded(std::string(word(live.state)), 10)) << "  "
+       << padded(printable(r_.label(live.object)), 16) << "  " << site_of_object(live.object)
+       << '\n';
+}
+
+void TextReport::at_peak() {
+  if (r_.peaks.empty()) return;
+  const Peak& peak = r_.peaks.front();
+  out_ << '\n' << ink(Ink::kBold, "At the peak") << '\n';
+  const std::size_t shown = std::min(peak.objects.size(), kObjectsAtPeak);
+  for (std::size_t i = 0; i < shown; ++i)
+    live_object(peak.objects[i], peak.bytes);
+  if (shown == peak.objects.size()) return;
+  std::uint64_t rest = 0;
+  for (std::size_t i = shown; i < peak.objects.size(); ++i)
+    rest += e_.objects[peak.objects[i].object].size;
+  out_ << "  " << right(iec_bytes(rest), 10) << right(percent_of(rest, peak.bytes), 7) << "  in "
+       << plural(peak.objects.size() - shown, "more object") << '\n';
+}
+
+void TextReport::finding(std::size_t place, const Finding& f) {
+  const bool proven = f.certainty == Certainty::kProven;
+  std::string title =
+      right(std::to_string(place + 1), 3) + "  " + ink(Ink::kBold, words_of(name_of(f.pattern))) +
+      ": " + printable(r_.label(f.object)) + ", " + iec_bytes(e_.objects[f.object].size) + "  " +
+      ink(proven ? Ink::kGreen : Ink::kYellow, proven ? "proven" : "possible");
+  if (f.joint_saving_bytes > 0 || f.peak_saving_bytes > 0)
+    title += "  saves " + iec_bytes(f.joint_saving_bytes) + " with the other fixes, " +
+             iec_bytes(f.peak_saving_bytes) + " alone";
+  out_ << title << '\n';
+  const std::string site = site_of_object(f.object);
+  if (!site.empty()) paragraph(5, "allocated in " + site, Ink::kDim);
+  std::string what = printable(advice_for(r_, f));
+  if (f.distance && f.pattern != Pattern::kRedundantAllocation)
+    what += " " + plural(*f.distance, "launch") + " in between" + (f.cut ? " at least" : "") + ".";
+  if (f.pattern == Pattern::kTemporaryIdleness && f.count > 1)
+    what += " It is the longest of " + plural(f.count, "such gap") + ".";
+  paragraph(5, what);
+  if (!proven && f.missing != 0) paragraph(5, "Not proven: " + reason_for(r_, f) + ".", Ink::kDim);
+  if (f.superseded_by != kNone)
+    paragraph(5, "Instead of finding " + std::to_string(f.superseded_by + 1) + ", not with it.",
+              Ink::kDim);
+}
+
+void TextReport::findings() {
+  const auto matters = [](const Finding& f) {
+    return f.joint_saving_bytes > 0 || f.peak_saving_bytes > 0;
+  };
+  const std::size_t all = r_.findings.size();
+  const auto useful =
+      static_cast<std::size_t>(std::count_if(r_.findings.begin(), r_.findings.end(), matters));
+  out_ << '\n' << ink(Ink::kBold, "Findings") << '\n';
+  if (all == 0) out_ << "  none\n";
+  const std::size_t shown = style_.top == 0 ? all : std::min(all, style_.top);
+  for (std::size_t i = 0; i < shown; ++i) {
+    if (i == useful && all > useful)
+      out_ << "  " << plural(all - useful, "finding") << " that lower"
+           << (all - useful == 1 ? "s" : "") << " no peak:\n";
+    finding(i, r_.findings[i]);
+  }
+  if (shown < all) {
+    out_ << "  " << plural(all - shown, "more finding");
+    if (all > useful && shown <= useful)
+      out_ << ", of which " << exact_bytes(all - useful) << " lower no peak";
+    out_ << " (--top 0 shows all)\n";
+  }
+  for (const SuppressionUse& use : r_.suppressions)
+    out_ << "  " << plural(use.count, "finding") << " suppressed by " << printable(use.pattern)
+         << ':' << printable(use.site) << (use.reason.empty() ? "" : " (" + use.reason + ")")
+         << '\n';
+}
+
+void TextReport::footer() {
+  if (r_.findings.empty()) return;
+  out_ << '\n';
+  paragraph(0,
+            "drgpum report --explain " + std::string(name_of(r_.findings.front().pattern)) +
+                " says what a pattern means; --format html makes a page to share.",
+            Ink::kDim);
+}
+
+void TextReport::brief() {
+  const std::string path = printable(e_.path);
+  out_ << "drgpum: " << path << " (" << iec_bytes(e_.file_bytes) << ")";
+  if (!r_.complete) out_ << ", not complete: " << printable(r_.incomplete_because);
+  out_ << '\n';
+  for (const FailedAllocation& failed : e_.failed)
+    out_ << "drgpum: failed allocation of " << iec_bytes(failed.requested) << " at "
+         << printable(r_.describe_call(failed.api)) << '\n';
+  if (r_.peaks.empty()) {
+    out_ << "drgpum: no device memory was allocated\n";
+    return;
+  }
+  out_ << "drgpum: peak " << iec_and_exact(r_.peak_bytes()) << " at "
+       << printable(r_.describe_call(r_.peaks.front().api)) << "; " << savings_line() << '\n';
+  for (std::size_t i = 0; i < std::min(r_.findings.size(), kBriefFindings); ++i) {
+    const Finding& f = r_.findings[i];
+    const std::uint64_t saved = std::max(f.joint_saving_bytes, f.peak_saving_bytes);
+    out_ << "drgpum:   " << words_of(name_of(f.pattern)) << ": " << printable(r_.label(f.object))
+         << ", " << iec_bytes(e_.objects[f.object].size)
+         << (f.certainty == Certainty::kProven ? "" : " (possible)");
+    const std::string site = site_of_object(f.object);
+    if (!site.empty()) out_ << ", " << site;
+    if (saved > 0) out_ << ", saves up to " << iec_bytes(saved);
+    out_ << '\n';
+  }
+  if (r_.findings.size() > kBriefFindings)
+    out_ << "drgpum:   " << plural(r_.findings.size() - kBriefFindings, "more finding") << '\n';
+  if (r_.findings.empty()) out_ << "drgpum: no findings\n";
+  out_ << "drgpum: next: drgpum report " << path << '\n';
+}
+
+}  // namespace
+
+void write_text(const Report& report, const TextStyle& style, std::ostream& out) {
+  TextReport(report, style, out).full();
+}
+
+void write_brief(const Report& report, const TextStyle& style, std::ostream& out) {
+  TextReport(report, style, out).brief();
+}
+
+}  // namespace drgpum

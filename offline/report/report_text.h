@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The report for a terminal.
+
+#include <cstddef>
+#include <iosfwd>
+
+#include "offline/report/report.h"
+
+namespace drgpum {
+
+struct TextStyle {
+  std::size_t width = 100;  // columns; text is wrapped there
+  bool colour = false;
+  std::size_t top = 10;  // findings shown in full; 0: all
+};
+
+void write_text(const Report& report, const TextStyle& style, std::ostream& out);
+// A few lines for the end of a run: trace and size, peak, the top three findings, the next command.
+void write_brief(const Report& report, const TextStyle& style, std::ostream& out);
+
+}  // namespace drgpum
