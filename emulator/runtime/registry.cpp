@@ -106,6 +106,16 @@ cudaError_t Registry::function_of(Kernel& kernel, CUfunction* function) {
   return cudaSuccess;
 }
 
+const void* Registry::entry_of(CUfunction function) {
+  const std::lock_guard lock(mutex_);
+  CUcontext context = current_context();
+  for (const auto& [host, kernel] : kernels_) {
+    const auto found = kernel->functions.find(context);
+    if (found != kernel->functions.end() && found->second == function) return host;
+  }
+  return function;
+}
+
 cudaError_t Registry::address_of(const void* symbol, CUdeviceptr* address, std::size_t* size) {
   const std::lock_guard lock(mutex_);
   RETURN_IF_CUDA_ERROR(ensure_context());

@@ -65,6 +65,8 @@ class Registry {
   // cudaErrorInvalidDeviceFunction when the function is neither registered nor a CUfunction.
   cudaError_t function_of(const void* entry, CUfunction* function);
   cudaError_t function_of(Kernel& kernel, CUfunction* function);
+  // The host function of a kernel that was used in the current context; else the handle itself.
+  const void* entry_of(CUfunction function);
   cudaError_t address_of(const void* symbol, CUdeviceptr* address, std::size_t* size);
   // Loads a binary and gives its managed variables their addresses.
   cudaError_t initialize(FatBinary* binary);
