@@ -125,7 +125,9 @@ struct LaunchEvent {
   std::uint32_t shared_bytes = 0;
   std::uint64_t grid_id = 0;
   Handle launch = nullptr;  // names this launch until its kEnd
-  bool in_graph = false;    // a node of a graph launch
+  std::int32_t device = 0;
+  std::uint32_t workers = 0;  // threads that run its blocks; 0: not known
+  bool in_graph = false;      // a node of a graph launch
   // kBegin: an observer may put its hook here; it is used for this launch and must live until kEnd.
   exec::AccessHook** hook = nullptr;
 };

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// drgpum's own patches, as code of the host: the same marks in the same words of device memory,
+// without interpreting PTX for every access.
+
+#include <optional>
+#include <string_view>
+
+#include "emulator/exec/access_hook.h"
+#include "emulator/memory/address_space.h"
+
+namespace drgpum::emulator::sanitizer {
+
+enum class Twin : std::uint8_t {
+  kNone,
+  kMarkAccess,
+  kMapAccess,
+  kMarkAsyncCopy,
+  kMapAsyncCopy,
+  kHeapAllocation,
+  kHeapFree,
+};
+
+// The twin of the device function of this name; kNone for functions of other tools.
+Twin twin_of(std::string_view device_function);
+
+// Where the host finds a launch's user data. The twin needs everything that the data refers to in
+// one region of device memory; absent when that is not so or the data's layout is another version.
+class TwinData {
+ public:
+  static std::optional<TwinData> open(const AddressSpace& memory, std::uint64_t user_data);
+
+  void on_access(Twin twin, const exec::WarpAccess& access) const;
+  void on_malloc(std::uint32_t mask, const std::uint64_t* pointers,
+                 const std::uint64_t* sizes) const;
+  void on_free(std::uint32_t mask, const std::uint64_t* pointers) const;
+
+ private:
+  TwinData(std::uint64_t user_data, std::ptrdiff_t alias_offset)
+      : user_data_(user_data), alias_offset_(alias_offset) {}
+
+  std::uint64_t user_data_;
+  std::ptrdiff_t alias_offset_;
+};
+
+}  // namespace drgpum::emulator::sanitizer
