@@ -177,6 +177,28 @@ Status enable(const Library& library) {
   return Ok{};
 }
 
+// "a.drgp" -> "a.<pid>.drgp".
+std::string with_pid(const std::string& path) {
+  const std::string pid = "." + std::to_string(getpid());
+  const std::string ending = ".drgp";
+  return path.ends_with(ending) ? path.substr(0, path.size() - ending.size()) + pid + ending
+                                : path + pid;
+}
+
+// Under the launcher, which made sure that the name was free, a file of that name belongs to
+// another process of the same run.
+Result<std::unique_ptr<trace::TraceWriter>> create_trace(std::string* path) {
+  trace::TraceWriter::Options file;
+  file.max_bytes = options->max_bytes;
+  const bool under_launcher = !options->report_to.empty();
+  file.replace = options->replace_output && !under_launcher;
+  const trace::ProcessRecord process = describe_process();
+  auto writer = trace::TraceWriter::create(*path, process, file);
+  if (writer || !under_launcher || access(path->c_str(), F_OK) != 0) return writer;
+  *path = with_pid(*path);
+  return trace::TraceWriter::create(*path, process, file);
+}
+
 Status start() {
   ASSIGN_OR_RETURN(Options read, options_from(environment));
   options = new Options(std::move(read));
@@ -192,10 +214,7 @@ Status start() {
   setup.trace_path = absolute(*name);
   setup.start_ns = clock_ns(CLOCK_MONOTONIC);
   ASSIGN_OR_RETURN(const Library library, attach());
-  trace::TraceWriter::Options file;
-  file.max_bytes = options->max_bytes;
-  file.replace = options->replace_output;
-  auto writer = trace::TraceWriter::create(setup.trace_path, describe_process(), file);
+  auto writer = create_trace(&setup.trace_path);
   if (!writer) {
     library.api.unsubscribe(library.subscriber);
     return std::move(writer).error();
