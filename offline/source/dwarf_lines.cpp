@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: Apache-2.0
+// Walks the compile units; of those that cover a wanted address it reads the line table and the
+// entries of the functions there.
+#include "offline/source/dwarf_lines.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+#include "offline/source/dwarf_die.h"
+
+namespace drgpum {
+namespace {
+
+constexpr int kDeepest = 512;       // nesting of blocks and inlined calls
+constexpr int kLongestOrigin = 16;  // steps from an entry to the one that has its name
+
+struct Row {  // of the line table, as far as it is wanted
+  std::string file;
+  std::uint32_t line = 0;
+  bool known = false;
+};
+
+struct Inlined {
+  std::string function;
+  std::string call_file;  // where it was called
+  std::uint32_t call_line = 0;
+};
+
+// What is found of one address: the line there, the function, the calls inlined into it from the
+// outermost.
+struct Finding {
+  Row row;
+  std::string function;
+  std::vector<Inlined> inlined;
+  bool has_function = false;
+};
+
+std::vector<AddressFrame> frames_of(Finding finding) {
+  std::vector<AddressFrame> frames;
+  AddressFrame inner;
+  inner.file = std::move(finding.row.file);
+  inner.line = finding.row.line;
+  for (auto call = finding.inlined.rbegin(); call != finding.inlined.rend(); ++call) {
+    inner.function = std::move(call->function);
+    inner.inlined = true;
+    frames.push_back(std::move(inner));
+    inner = {"", std::move(call->call_file), call->call_line, false};
+  }
+  inner.function = std::move(finding.function);
+  frames.push_back(std::move(inner));
+  return frames;
+}
+
+}  // namespace
+
+class DwarfLines::Impl {
+ public:
+  Impl(Dwarf_Debug debug, bool with_functions) : debug_(debug), with_functions_(with_functions) {}
+  ~Impl() {
+    Dwarf_Error error = nullptr;
+    static_cast<void>(dwarf_finish(debug_, &error));
+  }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  using Found = std::function<void(std::size_t, std::vector<AddressFrame>)>;
+
+  void resolve(std::span<const std::uint64_t> addresses, const Found& found) {
+    addresses_ = addresses;
+    done_.assign(addresses.size(), false);
+    while (next_unit()) {
+      if (Die unit = unit_die()) resolve_unit(unit, found);
+    }
+  }
+
+ private:
+  using Places = std::vector<std::size_t>;  // in addresses_, rising
+
+  bool next_unit() {
+    Dwarf_Unsigned length = 0, type_offset = 0, next = 0;
+    Dwarf_Half version = 0, address_size = 0, length_size = 0, extension_size = 0, type = 0;
+    Dwarf_Off abbreviations = 0;
+    Dwarf_Sig8 signature{};
+    Dwarf_Error error = nullptr;
+    const int result = dwarf_next_cu_header_d(debug_, true, &length, &version, &abbreviations,
+                                              &address_size, &length_size, &extension_size,
+                                              &signature, &type_offset, &next, &type, &error);
+    if (result == DW_DLV_ERROR) dwarf_dealloc_error(debug_, error);
+    return result == DW_DLV_OK;
+  }
+
+  Die unit_die() {
+    Dwarf_Die die = nullptr;
+    Dwarf_Error error = nullptr;
+    const int result = dwarf_siblingof_b(debug_, nullptr, true, &die, &error);
+    if (result == DW_DLV_ERROR) dwarf_dealloc_error(debug_, error);
+    return result == DW_DLV_OK ? Die(debug_, die) : Die();
+  }
+
+  // Places of addresses inside `ranges`, of `among` where given.
+  Places places_in(const std::vector<AddressRange>& ranges, const Places* among) const {
+    Places places;
+    for (const AddressRange& range : ranges) {
+      if (among == nullptr) {
+        auto at = std::lower_bound(addresses_.begin(), addresses_.end(), range.begin);
+        for (; at != addresses_.end() && *at < range.end; ++at)
+          places.push_back(static_cast<std::size_t>(at - addresses_.begin()));
+      } else {
+        for (const std::size_t place : *among)
+          if (addresses_[place] >= range.begin && addresses_[place] < range.end)
+            places.push_back(place);
+      }
+    }
+    std::sort(places.begin(), places.end());
+    places.erase(std::unique(places.begin(), places.end()), places.end());
+    return places;
+  }
+
+  void resolve_unit(const Die& unit, const Found& found) {
+    const Dwarf_Half tag = unit.tag();
+    if (tag != DW_TAG_compile_unit && tag != DW_TAG_skeleton_unit) return;
+    base_ = unit.low_pc().value_or(0);
+    unit_ranges_ = unit.ranges(base_);
+    Places wanted = places_in(unit_ranges_, nullptr);
+    std::erase_if(wanted, [this](std::size_t place) { return done_[place]; });
+    if (wanted.empty()) return;
+    findings_.clear();
+    for (const std::size_t place : wanted)
+      findings_[place];
+    files_.clear();
+    read_lines(unit, wanted);
+    if (with_functions_) read_functions(unit, wanted);
+    for (const std::size_t place : wanted) {
+      Finding& finding = findings_[place];
+      if (!finding.row.known && !finding.has_function) continue;
+      done_[place] = true;
+      found(place, frames_of(std::move(finding)));
+    }
+    names_.clear();
+  }
+
+  // Line table. Rows of a sequence rise; each holds until the next.
+  void read_lines(const Die& unit, const Places& wanted) {
+    Dwarf_Unsigned version = 0;
+    Dwarf_Small tables = 0;
+    Dwarf_Line_Context context = nullptr;
+    Dwarf_Line* rows = nullptr;
+    Dwarf_Signed count = 0;
+    Dwarf_Error error = nullptr;
+    if (dwarf_srclines_b(unit.get(), &version, &tables, &context, &error) != DW_DLV_OK) {
+      if (error != nullptr) dwarf_dealloc_error(debug_, error);
+      return;
+    }
+    if (dwarf_srclines_from_linecontext(context, &rows, &count, &error) == DW_DLV_OK)
+      take_rows(std::span(rows, static_cast<std::size_t>(count)), wanted);
+    else if (error != nullptr)
+      dwarf_dealloc_error(debug_, error);
+    read_files(unit, version);
+    dwarf_srclines_dealloc_b(context);
+  }
+
+  void take_rows(std::span<Dwarf_Line> rows, const Places& wanted) {
+    Dwarf_Error error = nullptr;
+    bool good = false;  // the sequence belongs to this unit's code, not to a discarded section
+    bool begins = true;
+    for (std::size_t k = 0; k + 1 < rows.size(); ++k) {
+      Dwarf_Addr begin = 0;
+      Dwarf_Addr end = 0;
+      Dwarf_Bool is_end = false;
+      if (dwarf_lineaddr(rows[k], &begin, &error) != DW_DLV_OK ||
+          dwarf_lineaddr(rows[k + 1], &end, &error) != DW_DLV_OK ||
+          dwarf_lineendsequence(rows[k], &is_end, &error) != DW_DLV_OK)
+        return;
+      if (std::exchange(begins, is_end)) good = is_unit_code(begin);
+      if (is_end || !good || begin >= end) continue;
+      auto place = std::lower_bound(
+          wanted.begin(), wanted.end(), begin,
+          [this](std::size_t at, std::uint64_t address) { return addresses_[at] < address; });
+      for (; place != wanted.end() && addresses_[*place] < end; ++place)
+        take_row(rows[k], findings_[*place].row);
+    }
+  }
+
+  bool is_unit_code(std::uint64_t address) const {
+    return std::any_of(unit_ranges_.begin(), unit_ranges_.end(), [&](const AddressRange& range) {
+      return address >= range.begin && address < range.end;
+    });
+  }
+
+  void take_row(Dwarf_Line line, Row& row) {
+    if (row.known) return;
+    Dwarf_Unsigned number = 0;
+    char* file = nullptr;
+    Dwarf_Error error = nullptr;
+    if (dwarf_lineno(line, &number, &error) == DW_DLV_OK)
+      row.line = static_cast<std::uint32_t>(number);
+    if (dwarf_linesrc(line, &file, &error) == DW_DLV_OK && file != nullptr) {
+      row.file = file;
+      dwarf_dealloc(debug_, file, DW_DLA_STRING);
+    } else if (error != nullptr) {
+      dwarf_dealloc_error(debug_, error);
+    }
+    row.known = true;
+  }
+
+  // The files by the numbers that call sites use: from 1 before DWARF 5, from 0 since.
+  void read_files(const Die& unit, Dwarf_Unsigned version) {
+    char** names = nullptr;
+    Dwarf_Signed count = 0;
+    Dwarf_Error error = nullptr;
+    if (dwarf_srcfiles(unit.get(), &names, &count, &error) != DW_DLV_OK) {
+      if (error != nullptr) dwarf_dealloc_error(debug_, error);
+      return;
+    }
+    if (version < 5) files_.emplace_back();
+    for (Dwarf_Signed k = 0; k < count; ++k) {
+      files_.emplace_back(names[k]);
+      dwarf_dealloc(debug_, names[k], DW_DLA_STRING);
+    }
+    dwarf_dealloc(debug_, names, DW_DLA_LIST);
+  }
+
+  // Functions lie in the unit or in namespaces; Fortran and Pascal nest them in modules.
+  void read_functions(const Die& parent, const Places& wanted, int depth = 0) {
+    for (Die die = parent.child(); die; die = die.sibling()) {
+      const Dwarf_Half tag = die.tag();
+      if ((tag == DW_TAG_namespace || tag == DW_TAG_module) && depth < kDeepest)
+        read_functions(die, wanted, depth + 1);
+      if (tag != DW_TAG_subprogram) continue;
+      const Places inside = places_in(die.ranges(base_), &wanted);
+      if (inside.empty()) continue;
+      const std::string name = name_of(die);
+      for (const std::size_t place : inside) {
+        findings_[place].function = name;
+        findings_[place].has_function = true;
+        findings_[place].inlined.clear();
+      }
+      read_inlined(die, inside, 0);
+    }
+  }
+
+  void read_inlined(const Die& parent, const Places& wanted, int depth) {
+    for (Die die = parent.child(); die; die = die.sibling()) {
+      const Dwarf_Half tag = die.tag();
+      const bool inlined = tag == DW_TAG_inlined_subroutine;
+      if (!inlined && tag != DW_TAG_lexical_block && tag != DW_TAG_try_block &&
+          tag != DW_TAG_catch_block)
+        continue;
+      const auto ranges = die.ranges(base_);
+      // A block without addresses may still hold inlined calls that have some.
+      const Places inside = !inlined && ranges.empty() ? wanted : places_in(ranges, &wanted);
+      if (inside.empty()) continue;
+      if (inlined) add_inlined(die, inside);
+      if (depth < kDeepest) read_inlined(die, inside, depth + 1);
+    }
+  }
+
+  void add_inlined(const Die& die, const Places& inside) {
+    Inlined call;
+    call.function = name_of(die);
+    call.call_line = static_cast<std::uint32_t>(die.number(DW_AT_call_line).value_or(0));
+    const std::uint64_t file = die.number(DW_AT_call_file).value_or(0);
+    if (file < files_.size()) call.call_file = files_[file];
+    for (const std::size_t place : inside)
+      findings_[place].inlined.push_back(call);
+  }
+
+  // The linkage name if any entry on the way has one, else the plain name.
+  std::string name_of(const Die& die) {
+    const std::uint64_t key = die.offset();
+    if (const auto known = names_.find(key); known != names_.end()) return known->second;
+    std::string name = own_name(die);
+    Die origin;
+    const Die* at = &die;
+    for (int steps = 0; name.empty() && steps < kLongestOrigin; ++steps) {
+      Die next = at->reference(DW_AT_abstract_origin);
+      if (!next) next = at->reference(DW_AT_specification);
+      if (!next) break;
+      origin = std::move(next);
+      at = &origin;
+      name = own_name(origin);
+    }
+    if (name.empty()) name = plain_name(die);
+    return names_[key] = name;
+  }
+  static std::string own_name(const Die& die) {
+    std::string name = die.text(DW_AT_linkage_name);
+    if (name.empty()) name = die.text(DW_AT_MIPS_linkage_name);
+    return name;
+  }
+  static std::string plain_name(const Die& die) {
+    std::string name = die.text(DW_AT_name);
+    Die origin;
+    const Die* at = &die;
+    for (int steps = 0; name.empty() && steps < kLongestOrigin; ++steps) {
+      Die next = at->reference(DW_AT_abstract_origin);
+      if (!next) next = at->reference(DW_AT_specification);
+      if (!next) break;
+      origin = std::move(next);
+      at = &origin;
+      name = origin.text(DW_AT_name);
+    }
+    return name;
+  }
+
+  Dwarf_Debug debug_;
+  bool with_functions_;
+  std::span<const std::uint64_t> addresses_;
+  std::vector<bool> done_;
+  std::uint64_t base_ = 0;
+  std::vector<AddressRange> unit_ranges_;
+  std::unordered_map<std::size_t, Finding> findings_;  // by place, of the unit at hand
+  std::vector<std::string> files_;
+  std::unordered_map<std::uint64_t, std::string> names_;
+};
+
+DwarfLines::DwarfLines(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+DwarfLines::DwarfLines(DwarfLines&&) noexcept = default;
+DwarfLines::~DwarfLines() = default;
+
+Result<DwarfLines> DwarfLines::open(int fd, bool with_functions) {
+  Dwarf_Debug debug = nullptr;
+  Dwarf_Error error = nullptr;
+  const int result =
+      dwarf_init_b(fd, DW_DLC_READ, DW_GROUPNUMBER_ANY, nullptr, nullptr, &debug, &error);
+  if (result == DW_DLV_NO_ENTRY) return Error{ErrorCode::kNotFound, "has no line information"};
+  if (result == DW_DLV_ERROR) {
+    std::string why = error != nullptr ? dwarf_errmsg(error) : "is damaged";
+    return Error{ErrorCode::kCorrupt, "its line information cannot be read: " + why};
+  }
+  return DwarfLines(std::make_unique<Impl>(debug, with_functions));
+}
+
+void DwarfLines::resolve(std::span<const std::uint64_t> addresses,
+                         const std::function<void(std::size_t, std::vector<AddressFrame>)>& found) {
+  impl_->resolve(addresses, found);
+}
+
+}  // namespace drgpum
