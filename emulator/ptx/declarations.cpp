@@ -179,14 +179,13 @@ class InitialiserParser {
 
   // generic(name), name, name+8; texture references take field lists, which nothing here reads.
   void symbol(Relocation& relocation) {
-    const Token name = cursor_.expect_identifier("a constant or a symbol");
+    Token name = cursor_.expect_identifier("a constant or a symbol");
     if (name.text == "generic" && cursor_.accept('(')) {
       relocation.generic = true;
-      symbol(relocation);
+      name = cursor_.expect_identifier("a symbol");
       cursor_.expect(')', "after generic(symbol");
-    } else {
-      relocation.symbol = name.text;
     }
+    relocation.symbol = name.text;
     if (cursor_.at('+') || cursor_.at('-')) {
       relocation.addend += static_cast<std::int64_t>(parse_constant(cursor_).bits);
     }

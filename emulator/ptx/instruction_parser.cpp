@@ -77,6 +77,7 @@ void BodyParser::parse_instruction(const Token& word) {
   instruction.guard = guard_;
   instruction.guard_negated = guard_negated_;
   instruction.location = location_;
+  instruction.line = word.line;
   parse_opcode(word, instruction);
   switch (instruction.opcode) {
     case Opcode::kCall:

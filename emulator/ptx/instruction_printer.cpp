@@ -14,8 +14,7 @@ namespace drgpum::emulator::ptx {
 namespace {
 
 std::string offset_text(std::int64_t offset) {
-  if (offset == 0) return {};
-  return (offset > 0 ? "+" : "") + std::to_string(offset);
+  return offset == 0 ? "" : '+' + std::to_string(offset);  // +-4 is how PTX wants it
 }
 
 class InstructionPrinter {
@@ -106,10 +105,7 @@ class InstructionPrinter {
         text_ += constant_text(operand.bits, type);
         return;
       case OperandKind::kSpecial:
-        text_ += word_of(operand.special);
-        if (operand.special == Special::kEnvreg || operand.special == Special::kPm) {
-          text_ += std::to_string(operand.bits);
-        }
+        text_ += text_of({operand.special, static_cast<std::uint32_t>(operand.bits)});
         return;
       case OperandKind::kSymbol:
         text_ += function_.symbols[operand.index].name + offset_text(operand.offset);

@@ -53,12 +53,16 @@ void Lexer::skip_blanks() {
     const char c = at(position_);
     if (position_ >= text_.size()) return;
     if (c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v') {
+      line_ += c == '\n' ? 1 : 0;
       ++position_;
     } else if ((c == '/' && at(position_ + 1) == '/') || c == '#') {
       position_ = std::min(text_.find('\n', position_), text_.size());
     } else if (c == '/' && at(position_ + 1) == '*') {
       const std::size_t end = text_.find("*/", position_ + 2);
+      const std::size_t begin = position_;
       position_ = end == std::string_view::npos ? text_.size() : end + 2;
+      const std::string_view comment = text_.substr(begin, position_ - begin);
+      line_ += static_cast<std::uint32_t>(std::count(comment.begin(), comment.end(), '\n'));
     } else {
       return;
     }
@@ -159,7 +163,7 @@ Token Lexer::decimal_fraction() {
 }
 
 Token Lexer::make(TokenKind kind, std::size_t begin, std::uint64_t bits) const {
-  return {kind, text_.substr(begin, position_ - begin), begin, bits};
+  return {kind, text_.substr(begin, position_ - begin), begin, bits, line_};
 }
 
 std::string line_and_column(std::string_view text, std::size_t offset) {

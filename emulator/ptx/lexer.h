@@ -25,6 +25,7 @@ struct Token {
   std::string_view text;
   std::size_t offset = 0;  // bytes from the start of the text
   std::uint64_t bits = 0;
+  std::uint32_t line = 0;  // from 1
 };
 
 class Lexer {
@@ -51,6 +52,7 @@ class Lexer {
 
   std::string_view text_;
   std::size_t position_ = 0;
+  std::uint32_t line_ = 1;
 };
 
 // "line:column" of a byte, both from 1.

@@ -249,7 +249,7 @@ enum class Special : std::uint8_t {
   kDynamicSmemSize,
   kTotalSmemSize,
   kAggrSmemSize,
-  kReservedSmemOffset,
+  kReservedSmemOffset,  // Operand::bits: 0 begin, 1 end, 2 cap, 3 + n for _<n>
   kClusterIdX,
   kClusterIdY,
   kClusterIdZ,
@@ -336,6 +336,7 @@ struct Instruction {
   std::vector<std::string> modifiers;     // every dotted word in order of spelling, without the dot
   std::string spelling;                   // kOther, kVideo, kWmma, kMma ...: the whole opcode text
   std::uint32_t location = 0;             // index of Function::locations; 0: none
+  std::uint32_t line = 0;                 // of the PTX text
   std::uint32_t prototype = kNoRegister;  // indirect call: index of Function::prototypes
 };
 
@@ -410,7 +411,9 @@ struct Prototype {
   std::vector<std::uint32_t> targets;  // indices of Function::symbols
 };
 
-// Instructions [begin, end). Made by analyze_control_flow (control_flow.h).
+// Instructions [begin, end). Made by analyze_control_flow (control_flow.h). A block that leaves the
+// function (ret, exit, trap, the end of the body) has no successor for that; of a guarded bra the
+// target comes first, then the block that follows.
 struct BasicBlock {
   std::uint32_t begin = 0;
   std::uint32_t end = 0;

@@ -4,6 +4,7 @@
 #include "emulator/ptx/words.h"
 
 #include <algorithm>
+#include <charconv>
 #include <string>
 #include <unordered_map>
 
@@ -208,7 +209,6 @@ constexpr Word<Special> kSpecials[] = {
     {"%dynamic_smem_size", Special::kDynamicSmemSize},
     {"%total_smem_size", Special::kTotalSmemSize},
     {"%aggr_smem_size", Special::kAggrSmemSize},
-    {"%reserved_smem_offset_begin", Special::kReservedSmemOffset},
     {"%clusterid.x", Special::kClusterIdX},
     {"%clusterid.y", Special::kClusterIdY},
     {"%clusterid.z", Special::kClusterIdZ},
@@ -224,8 +224,6 @@ constexpr Word<Special> kSpecials[] = {
     {"%cluster_ctarank", Special::kClusterCtarank},
     {"%cluster_nctarank", Special::kClusterNctarank},
     {"%is_explicit_cluster", Special::kIsExplicitCluster},
-    {"%envreg", Special::kEnvreg},
-    {"%pm", Special::kPm},
     {"%current_graph_exec", Special::kCurrentGraphExec},
 };
 
@@ -248,18 +246,34 @@ std::string_view find_value(const Word<T> (&table)[N], T value) {
   return found == std::end(table) ? std::string_view() : found->word;
 }
 
-// "%envreg12" and "%pm3" (also "%pm3_64"): the name without its number, and the number.
+// Special registers that come in numbers: the name in front, the bits of number 0.
+struct Family {
+  std::string_view prefix;
+  Special special;
+  std::uint32_t first;
+};
+
+constexpr Family kFamilies[] = {
+    {"%envreg", Special::kEnvreg, 0},
+    {"%pm", Special::kPm, 0},
+    {"%reserved_smem_offset_", Special::kReservedSmemOffset, 3},
+};
+
+// "%envreg12", "%pm3" (also "%pm3_64"), "%reserved_smem_offset_1".
 std::optional<SpecialRegister> numbered_special(std::string_view name) {
-  for (const std::string_view family : {std::string_view("%envreg"), std::string_view("%pm")}) {
-    if (!name.starts_with(family) || name.size() == family.size()) continue;
-    std::string_view digits = name.substr(family.size());
-    if (family == "%pm" && digits.ends_with("_64")) digits.remove_suffix(3);
+  if (name == "%reserved_smem_offset_begin")
+    return SpecialRegister{Special::kReservedSmemOffset, 0};
+  if (name == "%reserved_smem_offset_end") return SpecialRegister{Special::kReservedSmemOffset, 1};
+  if (name == "%reserved_smem_offset_cap") return SpecialRegister{Special::kReservedSmemOffset, 2};
+  for (const Family& family : kFamilies) {
+    if (!name.starts_with(family.prefix)) continue;
+    std::string_view digits = name.substr(family.prefix.size());
+    if (family.special == Special::kPm && digits.ends_with("_64")) digits.remove_suffix(3);
     if (digits.empty() || digits.size() > 2) continue;
-    if (!std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; })) {
-      continue;
-    }
-    const Special special = family == "%pm" ? Special::kPm : Special::kEnvreg;
-    return SpecialRegister{special, static_cast<std::uint32_t>(std::stoul(std::string(digits)))};
+    std::uint32_t number = 0;
+    const auto* end = digits.data() + digits.size();
+    if (std::from_chars(digits.data(), end, number).ptr != end) continue;
+    return SpecialRegister{family.special, family.first + number};
   }
   return std::nullopt;
 }
@@ -364,8 +378,22 @@ std::optional<SpecialRegister> special_of_word(std::string_view name) {
   return numbered_special(name);
 }
 
-std::string_view word_of(Special special) {
-  return find_value(kSpecials, special);
+std::string text_of(const SpecialRegister& special) {
+  const std::string number = std::to_string(special.number);
+  switch (special.special) {
+    case Special::kReservedSmemOffset: {
+      constexpr std::string_view kNames[] = {"begin", "end", "cap"};
+      const std::string prefix = "%reserved_smem_offset_";
+      if (special.number < 3) return prefix + std::string(kNames[special.number]);
+      return prefix + std::to_string(special.number - 3);
+    }
+    case Special::kEnvreg:
+      return "%envreg" + number;
+    case Special::kPm:
+      return "%pm" + number;
+    default:
+      return std::string(find_value(kSpecials, special.special));
+  }
 }
 
 }  // namespace drgpum::emulator::ptx

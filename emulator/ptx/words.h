@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "emulator/ptx/program.h"
@@ -27,12 +28,12 @@ std::string_view word_of(Opcode opcode);
 
 struct SpecialRegister {
   Special special = Special::kTidX;
-  std::uint32_t number = 0;  // of %envreg and %pm
+  std::uint32_t number = 0;  // Operand::bits
 };
 
 // "%tid.x", "%laneid", "%envreg2"; the name without a component is known for scalars only.
 std::optional<SpecialRegister> special_of_word(std::string_view name);
-std::string_view word_of(Special special);  // %envreg and %pm without their number
+std::string text_of(const SpecialRegister& special);
 
 // Sets the field that a dotted word after the opcode stands for; hints leave no trace.
 void apply_modifier(std::string_view word, Instruction& instruction);

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// What nvcc makes of fixtures/kernels.cu, through the whole way.
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "emulator/ptx/load.h"
+#include "emulator/ptx/parser.h"
+#include "emulator/ptx/printer.h"
+#include "emulator/ptx/words.h"
+
+namespace drgpum::emulator::ptx {
+namespace {
+
+std::string kernels() {
+  std::ifstream stream(FIXTURES "/kernels.ptx");
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+Program loaded() {
+  const std::string text = kernels();
+  const std::string_view view = text;
+  auto program = load_texts(std::span(&view, 1), "kernels.ptx");
+  EXPECT_TRUE(program) << program.error().message;
+  return program ? *std::move(program) : Program{};
+}
+
+TEST(RealPtx, LoadsWithBlocksInEveryBody) {
+  const Program program = loaded();
+  std::size_t kernels_seen = 0;
+  for (const Function& function : program.functions) {
+    kernels_seen += function.is_entry ? 1 : 0;
+    EXPECT_EQ(function.blocks.empty(), !function.has_body) << function.name;
+  }
+  EXPECT_EQ(kernels_seen, 8u);
+}
+
+TEST(RealPtx, HoldsTheConstructsThatThisTestIsFor) {
+  std::set<Opcode> opcodes;
+  std::size_t indirect_calls = 0;
+  std::size_t inlined = 0;
+  for (const Function& function : loaded().functions) {
+    for (const Instruction& i : function.instructions) {
+      opcodes.insert(i.opcode);
+      EXPECT_NE(i.opcode, Opcode::kOther) << to_text(function, i);
+      indirect_calls += i.prototype != kNoRegister ? 1 : 0;
+    }
+    for (const SourceLocation& l : function.locations)
+      inlined += !l.inlined_function.empty();
+  }
+  for (const Opcode opcode :
+       {Opcode::kAtom, Opcode::kBar, Opcode::kCall, Opcode::kCpAsync, Opcode::kDp4a, Opcode::kFma,
+        Opcode::kMatch, Opcode::kPrmt, Opcode::kRedux, Opcode::kShf, Opcode::kShfl, Opcode::kTrap,
+        Opcode::kVideo, Opcode::kVote, Opcode::kWmma}) {
+    EXPECT_TRUE(opcodes.contains(opcode)) << word_of(opcode);
+  }
+  EXPECT_GE(indirect_calls, 2u);
+  EXPECT_GE(inlined, 10u);
+}
+
+TEST(RealPtx, PrintsToTextThatParsesToTheSameText) {
+  const auto first = parse(kernels());
+  ASSERT_TRUE(first) << first.error().message;
+  const std::string printed = to_text(*first);
+  const auto second = parse(printed);
+  ASSERT_TRUE(second) << second.error().message;
+  EXPECT_EQ(to_text(*second), printed);
+}
+
+TEST(RealPtx, PrintsToTextThatPtxasTakes) {
+  const auto program = parse(kernels());
+  ASSERT_TRUE(program) << program.error().message;
+  const std::string path = testing::TempDir() + "printed_kernels.ptx";
+  std::ofstream(path) << to_text(*program);
+  EXPECT_EQ(std::system((PTXAS " -arch=sm_80 -o /dev/null " + path).c_str()), 0);
+}
+
+TEST(RealPtx, KeepsInitialValuesAndAddressesOfVariables) {
+  const Program program = loaded();
+  const auto find = [&](std::string_view name) {
+    for (const Variable& v : program.variables) {
+      if (v.name == name) return v;
+    }
+    ADD_FAILURE() << name;
+    return Variable{};
+  };
+  EXPECT_EQ(find("base_value").initial.front(), std::byte{5});
+  EXPECT_EQ(find("base_pointer").relocations.front().symbol, "base_value");
+  EXPECT_TRUE(find("base_pointer").relocations.front().generic);
+  EXPECT_EQ(find("operations").relocations.size(), 2u);
+  EXPECT_EQ(find("settings").relocations.front().offset, 16u);
+  EXPECT_EQ(find("weights").space, Space::kConst);
+  EXPECT_EQ(find("weights").size, 20u);
+  EXPECT_TRUE(find("managed_count").managed);
+  EXPECT_EQ(find("grid_bytes").size, 15u);
+  EXPECT_EQ(find("dynamic").linkage, Linkage::kExtern);
+}
+
+}  // namespace
+}  // namespace drgpum::emulator::ptx
