@@ -20,6 +20,7 @@ namespace {
 
 constexpr std::array kVerbs{
     Verb{"report", "what wastes memory in a trace, and what each fix saves", report_main},
+    Verb{"plan", "lay out objects in one pool, as small as can be", plan_main},
 };
 
 struct OtherVerb {

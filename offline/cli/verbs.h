@@ -18,6 +18,7 @@ enum ExitStatus : int {
 };
 
 int report_main(int argc, char** argv);
+int plan_main(int argc, char** argv);
 
 struct Verb {
   std::string_view name;

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// `drgpum plan`: lays out the objects of a trace, a snapshot or a table in one pool.
+
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <fstream>
+#include <string>
+#include <utility>
+
+#include <CLI/CLI.hpp>
+#include <unistd.h>
+
+#include "offline/cli/plan_output.h"
+#include "offline/cli/verbs.h"
+#include "offline/plan/baselines.h"
+#include "offline/plan/check_plan.h"
+#include "offline/plan/read_csv.h"
+#include "offline/plan/smartpool.h"
+
+namespace drgpum {
+namespace {
+
+std::atomic<bool> interrupted = false;
+
+void on_interrupt(int) {
+  interrupted = true;
+}
+
+struct PlanArguments {
+  std::string input;
+  std::string mode = "best";
+  std::string capacity;
+  double time_limit_s = 8;
+  std::uint64_t seed = 0;
+  std::string check;
+  std::string output;
+  std::string format;
+};
+
+void declare(CLI::App& app, PlanArguments& arguments) {
+  app.add_option("input", arguments.input, "a table: id,lower,upper,size or time_ns,op,id,size")
+      ->required();
+  app.add_option("--mode", arguments.mode,
+                 "faithful: the published heuristic; best: a portfolio (default)")
+      ->check(CLI::IsMember({"faithful", "best"}));
+  app.add_option(
+      "--capacity", arguments.capacity,
+      "bytes (K, M, G: powers of 1024): stop at the first plan that fits; exit 1 if none does");
+  app.add_option("--time-limit", arguments.time_limit_s,
+                 "seconds; then the best plan found so far is printed (default 8)")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--seed", arguments.seed, "for the searches that draw lots");
+  app.add_option("--check", arguments.check,
+                 "a plan, JSON or CSV: only say whether it is right for the input");
+  app.add_option("-o,--output", arguments.output, "write the plan there");
+  app.add_option("--format", arguments.format, "text, json, csv or header (a C++ look-up table)")
+      ->check(CLI::IsMember({"text", "json", "csv", "header"}));
+  app.footer(
+      "Examples:\n  drgpum plan buffers.csv --capacity 1M\n  drgpum plan events.csv --mode best -o "
+      "plan.json");
+}
+
+int fail(const Error& error) {
+  std::fprintf(stderr, "drgpum plan: %s\n", error.message.c_str());
+  return kExitUnreadable;
+}
+
+// Whole bytes, or with one of K, M, G, T behind.
+Result<std::int64_t> parse_bytes(const std::string& text, const char* option) {
+  const Error bad{ErrorCode::kInvalidArgument,
+                  std::string(option) + " '" + text +
+                      "' is not a number of bytes such as 1048576, 512K or 24G"};
+  std::size_t used = 0;
+  std::int64_t value = 0;
+  while (used < text.size() && text[used] >= '0' && text[used] <= '9') {
+    if (__builtin_mul_overflow(value, 10, &value) ||
+        __builtin_add_overflow(value, text[used] - '0', &value))
+      return bad;
+    ++used;
+  }
+  if (used == 0) return bad;
+  std::string unit = text.substr(used);
+  for (const char* tail : {"iB", "B"})
+    if (unit.ends_with(tail)) unit.resize(unit.size() - std::string_view(tail).size());
+  const std::size_t power = std::string_view("KMGT").find(unit);
+  if (!unit.empty() && (unit.size() != 1 || power == std::string_view::npos)) return bad;
+  const int shift = unit.empty() ? 0 : 10 * (static_cast<int>(power) + 1);
+  if (value > (INT64_MAX >> shift)) return bad;
+  return value << shift;
+}
+
+std::string format_of(const PlanArguments& arguments) {
+  if (!arguments.format.empty()) return arguments.format;
+  if (arguments.output.empty()) return "text";
+  if (arguments.output.ends_with(".csv")) return "csv";
+  if (arguments.output.ends_with(".h") || arguments.output.ends_with(".hpp")) return "header";
+  return arguments.output.ends_with(".txt") ? "text" : "json";
+}
+
+std::string rendered(const PlanOutcome& outcome, const std::string& format) {
+  if (format == "json") return plan_as_json(outcome);
+  if (format == "csv") return plan_as_csv(outcome);
+  return format == "header" ? plan_as_header(outcome) : plan_as_text(outcome);
+}
+
+Status write_file(const std::string& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  file.close();
+  if (!file) return Error{ErrorCode::kIo, path + ": cannot be written"};
+  return Ok{};
+}
+
+void show_progress(std::int64_t bytes, std::int64_t bound, double seconds) {
+  if (seconds < 1) return;
+  std::fprintf(
+      stderr, "\r%6.1f s  %s, at most %.3f %% above the least possible ", seconds,
+      shown_bytes(bytes).c_str(),
+      bound == 0 ? 0.0 : 100.0 * static_cast<double>(bytes - bound) / static_cast<double>(bound));
+}
+
+Result<int> check(const Problem& problem, const PlanArguments& arguments, std::int64_t capacity) {
+  ASSIGN_OR_RETURN(const std::string text, read_file(arguments.check));
+  ASSIGN_OR_RETURN(const std::vector<std::int64_t> offsets,
+                   read_plan(problem, text, arguments.check));
+  const Status status = check_layout(problem, offsets, capacity);
+  if (!status) {
+    std::printf("%s\n", status.error().message.c_str());
+    return kExitGate;
+  }
+  std::printf("%s: right, needs %s\n", arguments.check.c_str(),
+              shown_bytes(footprint_of(problem, offsets)).c_str());
+  return kExitOk;
+}
+
+Result<int> plan(const PlanArguments& arguments) {
+  std::int64_t capacity = -1;
+  if (!arguments.capacity.empty()) {
+    ASSIGN_OR_RETURN(capacity, parse_bytes(arguments.capacity, "--capacity"));
+  }
+  ASSIGN_OR_RETURN(const Problem problem, read_problem_csv(arguments.input));
+  if (!arguments.check.empty()) return check(problem, arguments, capacity);
+  PoolOptions options;
+  options.mode = arguments.mode == "faithful" ? PoolMode::kFaithful : PoolMode::kBest;
+  options.capacity = capacity;
+  options.time_limit_s = arguments.time_limit_s;
+  options.seed = arguments.seed;
+  options.interrupted = &interrupted;
+  const bool terminal = isatty(STDERR_FILENO) == 1;
+  if (terminal) options.progress = show_progress;
+  ASSIGN_OR_RETURN(const PoolPlan pool, plan_pool(problem, options));
+  if (terminal) std::fprintf(stderr, "\r\033[K");
+  const PlanOutcome outcome{problem, pool, capacity, simulate_baselines(problem)};
+  const std::string text = rendered(outcome, format_of(arguments));
+  if (arguments.output.empty()) {
+    std::fputs(text.c_str(), stdout);
+  } else {
+    RETURN_IF_ERROR(write_file(arguments.output, text));
+    std::fputs(plan_as_text(outcome).c_str(), stdout);
+  }
+  return pool.within_capacity ? kExitOk : kExitGate;
+}
+
+}  // namespace
+
+int plan_main(int argc, char** argv) {
+  CLI::App app("Lays out objects with known lifetimes in one pool, as small as it can.",
+               "drgpum plan");
+  PlanArguments arguments;
+  declare(app, arguments);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? kExitOk : kExitUsage;
+  }
+  interrupted = false;
+  const auto before = std::signal(SIGINT, on_interrupt);
+  const Result<int> status = plan(arguments);
+  std::signal(SIGINT, before);
+  return status ? *status : fail(status.error());
+}
+
+}  // namespace drgpum
