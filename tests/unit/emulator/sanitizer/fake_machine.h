@@ -12,7 +12,7 @@ inline Handle handle(std::uintptr_t number) {
   return reinterpret_cast<Handle>(number);
 }
 
-class FakeMachine final : public Machine {
+class FakeMachine : public Machine {
  public:
   Observer* observer = nullptr;
   const exec::Executable* tool_image = nullptr;
