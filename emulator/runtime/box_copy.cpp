@@ -326,4 +326,63 @@ STREAM_API(cudaMemcpy3DAsync, v3020, v7000,
   return is_empty(copy) ? cudaSuccess : to_error(CU(cuMemcpy3DAsync)(&copy, stream));
 }
 
+namespace {
+
+cudaError_t primary_context(int device, CUcontext* context) {
+  CUdevice handle = 0;
+  RETURN_IF_CUDA_ERROR(CU(cuDeviceGet)(&handle, device));
+  return to_error(CU(cuDevicePrimaryCtxRetain)(context, handle));
+}
+
+// The same box, with a device for each side.
+cudaError_t peer_copy(const cudaMemcpy3DPeerParms& p, CUDA_MEMCPY3D_PEER* copy) {
+  RETURN_IF_CUDA_ERROR(ensure_context());
+  const cudaMemcpy3DParms box{p.srcArray, p.srcPos, p.srcPtr, p.dstArray,
+                              p.dstPos,   p.dstPtr, p.extent, cudaMemcpyDeviceToDevice};
+  CUDA_MEMCPY3D inner{};
+  RETURN_IF_CUDA_ERROR(driver_copy(box, &inner));
+  *copy = {};
+  RETURN_IF_CUDA_ERROR(primary_context(p.srcDevice, &copy->srcContext));
+  RETURN_IF_CUDA_ERROR(primary_context(p.dstDevice, &copy->dstContext));
+  copy->srcXInBytes = inner.srcXInBytes;
+  copy->srcY = inner.srcY;
+  copy->srcZ = inner.srcZ;
+  copy->srcMemoryType = inner.srcMemoryType;
+  copy->srcDevice = inner.srcDevice;
+  copy->srcArray = inner.srcArray;
+  copy->srcPitch = inner.srcPitch;
+  copy->srcHeight = inner.srcHeight;
+  copy->dstXInBytes = inner.dstXInBytes;
+  copy->dstY = inner.dstY;
+  copy->dstZ = inner.dstZ;
+  copy->dstMemoryType = inner.dstMemoryType;
+  copy->dstDevice = inner.dstDevice;
+  copy->dstArray = inner.dstArray;
+  copy->dstPitch = inner.dstPitch;
+  copy->dstHeight = inner.dstHeight;
+  copy->WidthInBytes = inner.WidthInBytes;
+  copy->Height = inner.Height;
+  copy->Depth = inner.Depth;
+  return cudaSuccess;
+}
+
+}  // namespace
+
+BLOCKING_API(cudaMemcpy3DPeer, v4000, v7000,
+             (DefaultStream meaning, const cudaMemcpy3DPeerParms* parameters),
+             (const cudaMemcpy3DPeerParms* parameters), parameters) {
+  if (parameters == nullptr) return cudaErrorInvalidValue;
+  CUDA_MEMCPY3D_PEER copy;
+  RETURN_IF_CUDA_ERROR(peer_copy(*parameters, &copy));
+  return to_error(CU_MEANING(meaning, cuMemcpy3DPeer)(&copy));
+}
+
+STREAM_API(cudaMemcpy3DPeerAsync, v4000, v7000,
+           (const cudaMemcpy3DPeerParms* parameters, cudaStream_t stream), parameters, stream) {
+  if (parameters == nullptr) return cudaErrorInvalidValue;
+  CUDA_MEMCPY3D_PEER copy;
+  RETURN_IF_CUDA_ERROR(peer_copy(*parameters, &copy));
+  return to_error(CU(cuMemcpy3DPeerAsync)(&copy, stream));
+}
+
 }  // namespace drgpum::emulator::runtime

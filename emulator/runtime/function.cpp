@@ -120,6 +120,16 @@ RUNTIME_API(cudaGetKernel, v12000, (cudaKernel_t * kernel, const void* entry), k
   return found == nullptr ? cudaErrorInvalidDeviceFunction : cudaSuccess;
 }
 
+RUNTIME_API(cudaKernelSetAttributeForDevice, v12060,
+            (cudaKernel_t kernel, cudaFuncAttribute attribute, int value, int device), kernel,
+            attribute, value, device) {
+  CUfunction function = nullptr;
+  RETURN_IF_CUDA_ERROR(registry().function_of(kernel, &function));
+  if (device != current_device()) return cudaErrorNotSupported;
+  return to_error(
+      CU(cuFuncSetAttribute)(function, static_cast<CUfunction_attribute>(attribute), value));
+}
+
 RUNTIME_API(cudaOccupancyMaxActiveBlocksPerMultiprocessor, v6050,
             (int* blocks, const void* entry, int block_size, std::size_t shared_bytes), blocks,
             entry, block_size, shared_bytes) {

@@ -197,6 +197,50 @@ RUNTIME_API(cudaGraphMemcpyNodeSetParams1D, v11010,
   return forward(CU(cuGraphMemcpyNodeSetParams), node, &copy);
 }
 
+RUNTIME_API(cudaGraphMemcpyNodeSetParamsToSymbol, v11010,
+            (cudaGraphNode_t node, const void* symbol, const void* from, std::size_t size,
+             std::size_t offset, cudaMemcpyKind kind),
+            node, symbol, from, size, offset, kind) {
+  void* to = nullptr;
+  RETURN_IF_CUDA_ERROR(symbol_bytes(symbol, offset, size, &to));
+  CUDA_MEMCPY3D copy;
+  RETURN_IF_CUDA_ERROR(linear_copy(to, from, size, kind, &copy));
+  return forward(CU(cuGraphMemcpyNodeSetParams), node, &copy);
+}
+
+RUNTIME_API(cudaGraphMemcpyNodeSetParamsFromSymbol, v11010,
+            (cudaGraphNode_t node, void* to, const void* symbol, std::size_t size,
+             std::size_t offset, cudaMemcpyKind kind),
+            node, to, symbol, size, offset, kind) {
+  void* from = nullptr;
+  RETURN_IF_CUDA_ERROR(symbol_bytes(symbol, offset, size, &from));
+  CUDA_MEMCPY3D copy;
+  RETURN_IF_CUDA_ERROR(linear_copy(to, from, size, kind, &copy));
+  return forward(CU(cuGraphMemcpyNodeSetParams), node, &copy);
+}
+
+RUNTIME_API(cudaGraphExecMemcpyNodeSetParamsToSymbol, v11010,
+            (cudaGraphExec_t exec, cudaGraphNode_t node, const void* symbol, const void* from,
+             std::size_t size, std::size_t offset, cudaMemcpyKind kind),
+            exec, node, symbol, from, size, offset, kind) {
+  void* to = nullptr;
+  RETURN_IF_CUDA_ERROR(symbol_bytes(symbol, offset, size, &to));
+  CUDA_MEMCPY3D copy;
+  RETURN_IF_CUDA_ERROR(linear_copy(to, from, size, kind, &copy));
+  return forward(CU(cuGraphExecMemcpyNodeSetParams), exec, node, &copy, current_context());
+}
+
+RUNTIME_API(cudaGraphExecMemcpyNodeSetParamsFromSymbol, v11010,
+            (cudaGraphExec_t exec, cudaGraphNode_t node, void* to, const void* symbol,
+             std::size_t size, std::size_t offset, cudaMemcpyKind kind),
+            exec, node, to, symbol, size, offset, kind) {
+  void* from = nullptr;
+  RETURN_IF_CUDA_ERROR(symbol_bytes(symbol, offset, size, &from));
+  CUDA_MEMCPY3D copy;
+  RETURN_IF_CUDA_ERROR(linear_copy(to, from, size, kind, &copy));
+  return forward(CU(cuGraphExecMemcpyNodeSetParams), exec, node, &copy, current_context());
+}
+
 RUNTIME_API(cudaGraphExecMemcpyNodeSetParams, v10020,
             (cudaGraphExec_t exec, cudaGraphNode_t node, const cudaMemcpy3DParms* parameters), exec,
             node, parameters) {
