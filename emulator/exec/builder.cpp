@@ -1,0 +1,483 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows, constants, guards and block ends; the families do the rest.
+
+#include "emulator/exec/builder.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "emulator/exec/block.h"
+#include "emulator/ptx/words.h"
+
+namespace drgpum::emulator::exec {
+namespace {
+
+using ptx::Opcode;
+using ptx::Operand;
+using ptx::OperandKind;
+
+using Family = bool (*)(Builder&, const ptx::Instruction&);
+
+constexpr Family kFamilies[] = {
+    lower_integer,     lower_division, lower_carry,   lower_logic,  lower_bitfield, lower_float,
+    lower_approximate, lower_half,     lower_compare, lower_select, lower_convert,  lower_move,
+    lower_load,        lower_store,    lower_atomic,  lower_async,  lower_shuffle,  lower_vote,
+    lower_barrier,     lower_control,  lower_call,    lower_matrix, lower_video};
+
+// Instructions that may stop the warp or move lanes: guards become branches around them.
+bool transfers_control(const ptx::Instruction& instruction) {
+  switch (instruction.opcode) {
+    case Opcode::kBar:
+    case Opcode::kBarrier:
+    case Opcode::kCall:
+    case Opcode::kBrx:
+    case Opcode::kRet:
+    case Opcode::kExit:
+    case Opcode::kShfl:
+    case Opcode::kVote:
+    case Opcode::kMatch:
+    case Opcode::kRedux:
+    case Opcode::kElect:
+    case Opcode::kNanosleep:
+    case Opcode::kMbarrier:
+    case Opcode::kWmma:
+    case Opcode::kMma:
+    case Opcode::kLdmatrix:
+    case Opcode::kStmatrix:
+    case Opcode::kMovmatrix:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool ends_block(Opcode opcode) {
+  return opcode == Opcode::kBra || opcode == Opcode::kBrx || opcode == Opcode::kRet ||
+         opcode == Opcode::kExit || opcode == Opcode::kTrap || opcode == Opcode::kCall;
+}
+
+unsigned row_bytes(ptx::Type type) {
+  if (type == ptx::Type::kPred) return 0;
+  const unsigned bytes = ptx::bytes_of(type);
+  return bytes == 1 ? 2 : bytes;
+}
+
+}  // namespace
+
+Builder::Builder(const KernelImage& image, std::uint32_t function, LoweredFunction& out)
+    : image_(image), function_(image.executable().program().functions[function]), out_(out) {
+  out_.source = &function_;
+  out_.index = function;
+}
+
+RowOffset Builder::allocate(std::uint32_t bytes, std::uint32_t alignment) {
+  out_.frame_bytes = (out_.frame_bytes + alignment - 1) / alignment * alignment;
+  const auto offset = static_cast<RowOffset>(out_.frame_bytes);
+  out_.frame_bytes += bytes;
+  return offset;
+}
+
+RowOffset Builder::temporary(unsigned bytes) {
+  return allocate(bytes * kLanes);
+}
+
+RowOffset Builder::carry_row() {
+  if (carry_row_ < 0) carry_row_ = allocate(4, 4);
+  return carry_row_;
+}
+
+void Builder::place_registers() {
+  registers_.reserve(function_.registers.size());
+  for (const ptx::Register& reg : function_.registers) {
+    const unsigned bytes = row_bytes(reg.type);
+    registers_.push_back(bytes == 0 ? allocate(4, 4) : allocate(bytes * kLanes));
+  }
+}
+
+void Builder::place_parameters() {
+  const auto place = [&](std::uint32_t size) {
+    return ParameterStorage{allocate(std::max(size, 1u) * kLanes), std::max(size, 1u)};
+  };
+  if (!function_.is_entry) {
+    for (const ptx::Parameter& p : function_.parameters)
+      out_.parameters.push_back(place(p.size));
+    for (const ptx::Parameter& p : function_.returns)
+      out_.returns.push_back(place(p.size));
+  }
+  for (const ptx::Variable& variable : function_.variables) {
+    variables_.push_back(variable.space == ptx::Space::kParam
+                             ? place(static_cast<std::uint32_t>(variable.size))
+                             : ParameterStorage{});
+  }
+}
+
+void Builder::place_locals() {
+  std::uint32_t end = 0;
+  const auto place = [&](std::uint32_t size, std::uint32_t alignment) {
+    end = (end + alignment - 1) / alignment * alignment;
+    const std::uint32_t offset = end;
+    end += size;
+    return offset;
+  };
+  for (const ptx::Variable& variable : function_.variables) {
+    local_offsets_.push_back(
+        variable.space == ptx::Space::kLocal
+            ? place(static_cast<std::uint32_t>(variable.size), std::max(variable.alignment, 1u))
+            : 0);
+  }
+  // A device function that takes the address of a parameter reads it from local memory.
+  if (!function_.is_entry) {
+    for (const ptx::Instruction& instruction : function_.instructions) {
+      if (instruction.opcode != Opcode::kMov && instruction.opcode != Opcode::kCvta) continue;
+      for (const Operand& operand : instruction.sources) {
+        if (operand.kind != OperandKind::kSymbol) continue;
+        const ptx::Symbol& symbol = function_.symbols[operand.index];
+        if (symbol.kind != ptx::SymbolKind::kParameter) continue;
+        const std::uint32_t size = function_.parameters[symbol.index].size;
+        parameter_copies_.try_emplace(symbol.index, place(size, 16));
+      }
+    }
+  }
+  out_.local_bytes = (end + 15) / 16 * 16;
+}
+
+unsigned Builder::register_bytes(std::uint32_t index) const {
+  return row_bytes(function_.registers[index].type);
+}
+
+RowOffset Builder::predicate_register(std::uint32_t index) const {
+  return registers_[index];
+}
+
+RowOffset Builder::constant(std::uint64_t bits, unsigned bytes, std::uint64_t high) {
+  if (bytes < 8) bits &= (std::uint64_t{1} << (8 * bytes)) - 1;
+  auto [it, is_new] = constants_.try_emplace({bits, high, bytes}, 0);
+  if (is_new) {
+    constant_end_ -= static_cast<RowOffset>(std::max(bytes * kLanes, 64u));
+    it->second = constant_end_;
+  }
+  return it->second;
+}
+
+RowOffset Builder::predicate(const Operand& operand) {
+  if (operand.kind == OperandKind::kRegister) return registers_[operand.index];
+  return constant(operand.bits != 0 ? 0xffffffffu : 0, 4);
+}
+
+ParameterStorage Builder::parameter_storage(const ptx::Symbol& symbol) const {
+  switch (symbol.kind) {
+    case ptx::SymbolKind::kParameter:
+      return out_.parameters[symbol.index];
+    case ptx::SymbolKind::kReturn:
+      return out_.returns[symbol.index];
+    default:
+      return variables_[symbol.index];
+  }
+}
+
+std::optional<std::uint64_t> Builder::symbol_address(const ptx::Symbol& symbol) const {
+  const ptx::Program& program = image_.executable().program();
+  switch (symbol.kind) {
+    case ptx::SymbolKind::kGlobalVariable: {
+      const ptx::Variable& variable = program.variables[symbol.index];
+      if (variable.space == ptx::Space::kShared) return image_.shared_offset(variable);
+      return image_.executable().variable_address(symbol.index);
+    }
+    case ptx::SymbolKind::kLocalVariable: {
+      const ptx::Variable& variable = function_.variables[symbol.index];
+      if (variable.space == ptx::Space::kShared) return image_.shared_offset(variable);
+      return std::nullopt;
+    }
+    case ptx::SymbolKind::kParameter:
+      if (function_.is_entry) return function_.parameters[symbol.index].offset;
+      return std::nullopt;
+    case ptx::SymbolKind::kFunction:
+      return image_.executable().pc_base(symbol.index);
+    default:
+      return std::nullopt;
+  }
+}
+
+std::pair<RowOffset, unsigned> Builder::stored(const Operand& operand, unsigned immediate_bytes) {
+  switch (operand.kind) {
+    case OperandKind::kRegister:
+      return {registers_[operand.index], register_bytes(operand.index)};
+    case OperandKind::kImmediate:
+      return {constant(operand.bits, immediate_bytes), immediate_bytes};
+    case OperandKind::kSpecial: {
+      const bool wide = operand.special == ptx::Special::kClock64 ||
+                        operand.special == ptx::Special::kGlobaltimer;
+      const unsigned bytes = wide ? 8 : 4;
+      const RowOffset row = temporary(bytes);
+      Op& op = emit(special_handler(operand.special, bytes), row, 0);
+      op.detail = static_cast<std::uint32_t>(operand.special);
+      op.immediate = operand.bits;
+      return {row, bytes};
+    }
+    case OperandKind::kSymbol: {
+      const ptx::Symbol& symbol = function_.symbols[operand.index];
+      if (const auto address = symbol_address(symbol))
+        return {constant(*address + static_cast<std::uint64_t>(operand.offset), immediate_bytes),
+                immediate_bytes};
+      const std::uint32_t base = symbol.kind == ptx::SymbolKind::kParameter
+                                     ? parameter_copies_.at(symbol.index)
+                                     : local_offsets_[symbol.index];
+      const RowOffset row = temporary(immediate_bytes);
+      Op& op = emit(kLocalAddress, row, 0);
+      op.detail = immediate_bytes;
+      op.immediate = base + static_cast<std::uint64_t>(operand.offset);
+      return {row, immediate_bytes};
+    }
+    default:
+      return {constant(0, immediate_bytes), immediate_bytes};
+  }
+}
+
+RowOffset Builder::source(const Operand& operand, unsigned bytes) {
+  const auto [row, width] = stored(operand, bytes);
+  if (width == bytes) return row;
+  const RowOffset resized = temporary(bytes);
+  emit(resize_handler(width, bytes), resized, row);
+  return resized;
+}
+
+RowOffset Builder::destination(const Operand& operand, unsigned bytes) {
+  if (operand.kind != OperandKind::kRegister) return temporary(bytes);
+  const unsigned width = register_bytes(operand.index);
+  if (width == bytes) return registers_[operand.index];
+  const RowOffset row = temporary(bytes);
+  Op op;
+  op.run = resize_handler(bytes, width);
+  op.dst = registers_[operand.index];
+  op.a = row;
+  op.instruction = current_;
+  after_.push_back(op);
+  return row;
+}
+
+Op& Builder::emit(Handler handler) {
+  Op op;
+  op.run = handler;
+  op.instruction = current_;
+  out_.ops.push_back(op);
+  return out_.ops.back();
+}
+
+Op& Builder::emit(Handler handler, RowOffset dst, RowOffset a, RowOffset b, RowOffset c) {
+  Op& op = emit(handler);
+  op.dst = dst;
+  op.a = a;
+  op.b = b;
+  op.c = c;
+  return op;
+}
+
+BlockCost Builder::take_cost() {
+  return std::exchange(cost_, BlockCost{});
+}
+
+void Builder::set_target(Op& op, std::uint32_t instruction) {
+  fixups_.push_back({static_cast<std::size_t>(&op - out_.ops.data()), instruction});
+}
+
+void Builder::set_reconvergence(BranchSite& site, std::uint32_t instruction) {
+  site_fixups_.push_back({&site, instruction, false});
+}
+
+void Builder::add_table_target(BranchSite& site, std::uint32_t instruction) {
+  site_fixups_.push_back({&site, instruction, true});
+}
+
+std::uint32_t Builder::block_of(std::uint32_t instruction) const {
+  const auto after = std::upper_bound(
+      function_.blocks.begin(), function_.blocks.end(), instruction,
+      [](std::uint32_t n, const ptx::BasicBlock& block) { return n < block.begin; });
+  return static_cast<std::uint32_t>(after - function_.blocks.begin()) - 1;
+}
+
+std::optional<std::uint32_t> Builder::post_dominator(std::uint32_t instruction) const {
+  const std::uint32_t block = function_.blocks[block_of(instruction)].post_dominator;
+  if (block == 0xffffffffu) return std::nullopt;
+  return function_.blocks[block].begin;
+}
+
+void Builder::emit_unsupported(const std::string& why) {
+  Op& op = emit(kUnsupported);
+  op.extra = &out_.texts.emplace_back(why);
+}
+
+void Builder::tally(const ptx::Instruction& instruction) {
+  ++cost_.instructions;
+  ++cost_.lane[0];
+  switch (instruction.opcode) {
+    case Opcode::kLd:
+    case Opcode::kSt:
+    case Opcode::kAtom:
+    case Opcode::kRed:
+    case Opcode::kBra:
+    case Opcode::kRet:
+    case Opcode::kBar:
+      return;
+    default:
+      break;
+  }
+  switch (instruction.type) {
+    case ptx::Type::kF32:
+    case ptx::Type::kF16:
+    case ptx::Type::kF16x2:
+    case ptx::Type::kBf16:
+    case ptx::Type::kBf16x2:
+      ++cost_.lane[1];
+      break;
+    case ptx::Type::kF64:
+      ++cost_.lane[2];
+      break;
+    default:
+      ++cost_.lane[3];
+      break;
+  }
+}
+
+void Builder::lower_plain(const ptx::Instruction& instruction) {
+  const std::size_t before = out_.ops.size();
+  for (const Family family : kFamilies) {
+    if (family(*this, instruction)) {
+      out_.ops.insert(out_.ops.end(), after_.begin(), after_.end());
+      after_.clear();
+      return;
+    }
+    out_.ops.resize(before);
+    after_.clear();
+  }
+  emit_unsupported("is not supported by the emulated device");
+}
+
+void Builder::lower_guarded(const ptx::Instruction& instruction) {
+  const RowOffset guard = registers_[instruction.guard];
+  const std::size_t at = out_.ops.size();
+  if (transfers_control(instruction)) {
+    // A branch around it, which reconverges right after it.
+    BranchSite& site = out_.branches.emplace_back();
+    emit(instruction.guard_negated ? kBranchIf : kBranchIfNot, 0, guard).extra = &site;
+    lower_plain(instruction);
+    const std::size_t end = out_.ops.size();
+    emit(kConverge);
+    fixups_.push_back({at, ~static_cast<std::uint32_t>(end)});
+    site_fixups_.push_back({&site, ~static_cast<std::uint32_t>(end), false});
+    return;
+  }
+  emit(kGuardOne, 0, guard).detail = instruction.guard_negated ? 1 : 0;
+  lower_plain(instruction);
+  if (out_.ops.size() == at + 2) return;
+  out_.ops[at].run = kGuardBegin;
+  emit(kGuardEnd);
+  fixups_.push_back({at, ~static_cast<std::uint32_t>(out_.ops.size() - 1)});
+}
+
+void Builder::begin_block(std::uint32_t number) {
+  if (number > 0 && !ends_block(function_.instructions[number - 1].opcode)) {
+    BranchSite& site = out_.branches.emplace_back();
+    site.cost = take_cost();
+    emit(kCount).extra = &site.cost;
+  }
+  // Ops up to here belong to the block before; jumps come in at the next one.
+  out_.first_op[number] = static_cast<std::uint32_t>(out_.ops.size());
+  if (converges_[block_of(number)]) emit(kConverge);
+}
+
+void Builder::lower_instruction(std::uint32_t number) {
+  const ptx::Instruction& instruction = function_.instructions[number];
+  tally(instruction);
+  const bool guarded = instruction.guard != ptx::kNoRegister;
+  if (guarded && instruction.opcode != Opcode::kBra) {
+    lower_guarded(instruction);
+  } else {
+    lower_plain(instruction);
+  }
+}
+
+void Builder::copy_addressed_parameters() {
+  for (const auto& [parameter, offset] : parameter_copies_) {
+    const ParameterStorage& storage = out_.parameters[parameter];
+    Op& op = emit(kCopyParameter, 0, storage.offset, static_cast<RowOffset>(storage.stride));
+    op.immediate = offset;
+  }
+}
+
+void Builder::lower() {
+  place_registers();
+  place_parameters();
+  place_locals();
+  converges_.assign(function_.blocks.size() + 1, false);
+  for (const ptx::BasicBlock& block : function_.blocks) {
+    if (block.successors.size() > 1 && block.post_dominator < function_.blocks.size())
+      converges_[block.post_dominator] = true;
+  }
+  const auto count = static_cast<std::uint32_t>(function_.instructions.size());
+  out_.first_op.assign(count + 1, 0);
+  copy_addressed_parameters();
+  std::size_t next_block = 0;
+  for (std::uint32_t number = 0; number < count; ++number) {
+    current_ = number;
+    out_.first_op[number] = static_cast<std::uint32_t>(out_.ops.size());
+    if (next_block < function_.blocks.size() && function_.blocks[next_block].begin == number) {
+      begin_block(number);
+      ++next_block;
+    }
+    lower_instruction(number);
+  }
+  finish();
+}
+
+void Builder::finish() {
+  current_ = static_cast<std::uint32_t>(function_.instructions.size());
+  out_.first_op.back() = static_cast<std::uint32_t>(out_.ops.size());
+  // Falling off the end returns.
+  ptx::Instruction ret;
+  ret.opcode = Opcode::kRet;
+  lower_plain(ret);
+  const auto place = [&](std::uint32_t instruction) {
+    // Complemented numbers are ops already.
+    const bool is_op = (instruction & 0x80000000u) != 0;
+    return out_.ops.data() + (is_op ? ~instruction : out_.first_op[instruction]);
+  };
+  for (const Fixup& fixup : fixups_)
+    out_.ops[fixup.op].target = place(fixup.instruction);
+  for (const SiteFixup& fixup : site_fixups_) {
+    if (fixup.table) {
+      fixup.site->table.push_back(place(fixup.instruction));
+    } else {
+      fixup.site->reconverge = place(fixup.instruction);
+    }
+  }
+  const auto bytes = static_cast<std::size_t>(-constant_end_);
+  out_.constant_storage.assign(bytes + 64, std::byte{0});
+  const auto address = reinterpret_cast<std::uintptr_t>(out_.constant_storage.data());
+  std::byte* end = out_.constant_storage.data() + (64 - address % 64) % 64 + bytes;
+  out_.constants = end;
+  for (const auto& [value, offset] : constants_) {
+    for (unsigned lane = 0; lane < kLanes; ++lane) {
+      std::byte* element = end + offset + lane * value.bytes;
+      std::memcpy(element, &value.bits, std::min(value.bytes, 8u));
+      if (value.bytes == 16) std::memcpy(element + 8, &value.high, 8);
+    }
+  }
+}
+
+std::vector<const Operand*> values_of(const ptx::Instruction& instruction) {
+  std::vector<const Operand*> found;
+  for (const auto* list : {&instruction.destinations, &instruction.sources})
+    for (const Operand& operand : *list)
+      if (operand.kind != OperandKind::kAddress) found.push_back(&operand);
+  return found;
+}
+
+std::vector<const Operand*> addresses_of(const ptx::Instruction& instruction) {
+  std::vector<const Operand*> found;
+  for (const auto* list : {&instruction.destinations, &instruction.sources})
+    for (const Operand& operand : *list)
+      if (operand.kind == OperandKind::kAddress) found.push_back(&operand);
+  return found;
+}
+
+}  // namespace drgpum::emulator::exec

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Short paths for whole warps: contiguous and uniform addresses in one allocation or in shared
+// memory are found by vector compares and need one bounds check.
+
+#include "emulator/exec/memory_ops.h"
+
+namespace drgpum::emulator::exec {
+
+enum class Pattern : std::uint8_t { kContiguous, kUniform, kScattered, kFault };
+
+// Where the lanes' bytes are on the host: at `host` + lane * bytes, all at `host`, or at
+// warp.pointers[lane].
+struct Reach {
+  Pattern pattern;
+  std::byte* host;
+};
+
+inline const MemoryAccess& access_of(const Op* op) {
+  return *static_cast<const MemoryAccess*>(op->extra);
+}
+
+// Whether row[i] == row[0] + i * step for all lanes.
+template <typename T>
+[[gnu::always_inline]] inline bool is_stepping(const T* row, T step) {
+  T differs = 0;
+  for (unsigned i = 0; i < kLanes; ++i)
+    differs |= static_cast<T>(row[i] - row[0]) ^ static_cast<T>(step * i);
+  return differs == 0;
+}
+
+inline bool holds(const CachedAllocation& cached, std::uint64_t first, std::uint64_t bytes) {
+  return first >= cached.begin && first + bytes <= cached.end;
+}
+
+inline std::byte* host_pointer(const CachedAllocation& cached, std::uint64_t address) {
+  return reinterpret_cast<std::byte*>(address + static_cast<std::uint64_t>(cached.alias));
+}
+
+// Any mask, any addresses: the paths that are not short. Out of line.
+Reach reach_any(const Op* op, WarpContext& warp, const MemoryAccess& access);
+// The hook hears of the access.
+void notify_access(const Op* op, WarpContext& warp, const MemoryAccess& access);
+
+template <unsigned bytes, bool write>
+[[gnu::always_inline]] inline Reach reach_global(const Op* op, WarpContext& warp,
+                                                 const MemoryAccess& access) {
+  if (warp.hooked_spaces != 0) notify_access(op, warp, access);
+  if (warp.mask != kFullMask) [[unlikely]]
+    return reach_any(op, warp, access);
+  const auto* row = warp.source<std::uint64_t>(access.base);
+  const std::uint64_t first = row[0] + static_cast<std::uint64_t>(access.offset);
+  const std::uint64_t span = row[kLanes - 1] - row[0];
+  const CachedAllocation& cached = warp.worker->cached(op);
+  const bool aligned = first % bytes == 0 && !(write && cached.read_only);
+  Worker& worker = *warp.worker;
+  if (span == bytes * (kLanes - 1) && aligned && holds(cached, first, bytes * kLanes) &&
+      is_stepping<std::uint64_t>(row, bytes)) {
+    worker.work.global_sectors += ((first + bytes * kLanes - 1) >> 5) - (first >> 5) + 1;
+    worker.work.global_bytes += bytes * kLanes;
+    return {Pattern::kContiguous, host_pointer(cached, first)};
+  }
+  if (span == 0 && aligned && holds(cached, first, bytes) && is_stepping<std::uint64_t>(row, 0)) {
+    worker.work.global_sectors += 1;
+    worker.work.global_bytes += bytes * kLanes;
+    return {Pattern::kUniform, host_pointer(cached, first)};
+  }
+  return reach_any(op, warp, access);
+}
+
+template <unsigned bytes>
+[[gnu::always_inline]] inline Reach reach_shared(const Op* op, WarpContext& warp,
+                                                 const MemoryAccess& access) {
+  if (warp.hooked_spaces != 0) notify_access(op, warp, access);
+  if (warp.mask != kFullMask || access.base_is_wide) [[unlikely]]
+    return reach_any(op, warp, access);
+  const auto* row = warp.source<std::uint32_t>(access.base);
+  const std::uint32_t first = row[0] + static_cast<std::uint32_t>(access.offset);
+  const std::uint32_t span = row[kLanes - 1] - row[0];
+  const std::uint64_t size = warp.worker->launch->shared_bytes;
+  if (first % bytes == 0) {
+    if (span == bytes * (kLanes - 1) && std::uint64_t{first} + bytes * kLanes <= size &&
+        is_stepping<std::uint32_t>(row, bytes)) {
+      warp.worker->work.shared_wavefronts += (bytes + 3) / 4;
+      return {Pattern::kContiguous, warp.block->shared.data() + first};
+    }
+    if (span == 0 && std::uint64_t{first} + bytes <= size && is_stepping<std::uint32_t>(row, 0)) {
+      warp.worker->work.shared_wavefronts += 1;
+      return {Pattern::kUniform, warp.block->shared.data() + first};
+    }
+  }
+  return reach_any(op, warp, access);
+}
+
+template <Where where, unsigned bytes, bool write>
+[[gnu::always_inline]] inline Reach reach(const Op* op, WarpContext& warp,
+                                          const MemoryAccess& access) {
+  if constexpr (where == Where::kGeneric)
+    return reach_global<bytes, write>(op, warp, access);
+  else if constexpr (where == Where::kShared)
+    return reach_shared<bytes>(op, warp, access);
+  else {
+    if (warp.hooked_spaces != 0) notify_access(op, warp, access);
+    return reach_any(op, warp, access);
+  }
+}
+
+}  // namespace drgpum::emulator::exec

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: Apache-2.0
+// Launches: worker threads take blocks, run their warps in turns, and keep blocks that wait for
+// others resident.
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <deque>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "emulator/exec/block.h"
+#include "emulator/exec/float_mode.h"
+
+namespace drgpum::emulator::exec {
+namespace {
+
+// A block whose warps all only spin lets others in after this many rounds.
+constexpr unsigned kPatience = 8;
+constexpr std::size_t kMaxResident = 4096;
+
+// A bijection on [0, count) that depends on the seed: cycle-walking over a Feistel network.
+std::uint64_t permuted(std::uint64_t value, std::uint64_t count, std::uint64_t seed) {
+  if (seed == 0 || count < 2) return value;
+  const unsigned half = (static_cast<unsigned>(std::bit_width(count - 1)) + 1) / 2;
+  const std::uint64_t mask = (std::uint64_t{1} << half) - 1;
+  do {
+    std::uint64_t left = value >> half, right = value & mask;
+    for (std::uint64_t round = 0; round < 4; ++round) {
+      std::uint64_t mixed = (right + round) * 0x9e3779b97f4a7c15u + seed;
+      mixed = (mixed ^ (mixed >> 29)) * 0xbf58476d1ce4e5b9u;
+      left ^= (mixed >> 32) & mask;
+      std::swap(left, right);
+    }
+    value = (left << half) | right;
+  } while (value >= count);
+  return value;
+}
+
+Dim3 block_index(std::uint64_t number, const Dim3& grid) {
+  return {static_cast<std::uint32_t>(number % grid.x),
+          static_cast<std::uint32_t>(number / grid.x % grid.y),
+          static_cast<std::uint32_t>(number / grid.x / grid.y)};
+}
+
+void place_threads(Launch& launch) {
+  const Dim3& block = launch.config->block;
+  const std::uint32_t threads = launch.threads_per_block;
+  launch.geometry.resize((threads + kLanes - 1) / kLanes);
+  for (std::uint32_t t = 0; t < launch.geometry.size() * kLanes; ++t) {
+    WarpGeometry& warp = launch.geometry[t / kLanes];
+    const std::uint32_t lane = t % kLanes;
+    warp.thread[0][lane] = t % block.x;
+    warp.thread[1][lane] = t / block.x % block.y;
+    warp.thread[2][lane] = t / block.x / block.y;
+    if (t < threads) warp.mask |= 1u << lane;
+  }
+}
+
+class BlockRunner {
+ public:
+  BlockRunner(Launch& launch, Worker& worker) : launch_(launch), worker_(worker) {}
+
+  // Runs blocks until there are none left or the launch is halted.
+  void run();
+
+ private:
+  enum class Progress { kFinished, kAdvanced, kSpinning, kHalted };
+
+  std::unique_ptr<Block> take_block();
+  void start(Block& block, std::uint64_t number);
+  void start_warp(Block& block, WarpContext& warp, const LoweredFunction& entry);
+  void enter_block(WarpContext& warp);
+  Progress run_round(Block& block);
+  bool unstick_block(Block& block);
+  void raise_deadlock(Block& block);
+  bool halted();
+
+  Launch& launch_;
+  Worker& worker_;
+  std::vector<std::unique_ptr<Block>> spare_;
+  std::deque<std::unique_ptr<Block>> resident_;
+};
+
+bool BlockRunner::halted() {
+  const std::atomic<bool>* cancel = launch_.config->cancel;
+  if (cancel != nullptr && cancel->load(std::memory_order_relaxed)) {
+    const std::scoped_lock lock(launch_.mutex);
+    if (!launch_.fault) {
+      const KernelImage& image = *launch_.image;
+      launch_.fault = Fault{};
+      launch_.fault->kind = FaultKind::kTimeout;
+      launch_.fault->kernel = image.executable().program().functions[image.entry()].name;
+      launch_.fault->text = "kernel " + launch_.fault->kernel + " was cancelled";
+    }
+    launch_.halted.store(true, std::memory_order_relaxed);
+  }
+  return launch_.halted.load(std::memory_order_relaxed);
+}
+
+std::unique_ptr<Block> BlockRunner::take_block() {
+  const std::uint64_t number = launch_.next_block.fetch_add(1, std::memory_order_relaxed);
+  if (number >= launch_.block_count) return nullptr;
+  std::unique_ptr<Block> block;
+  if (spare_.empty()) {
+    block = std::make_unique<Block>();
+    block->shared.resize(launch_.shared_bytes);
+    block->warps.resize(launch_.geometry.size());
+    for (std::uint32_t i = 0; i < block->warps.size(); ++i) {
+      block->warps[i] = std::make_unique<WarpContext>();
+      block->warps[i]->index = i;
+    }
+  } else {
+    block = std::move(spare_.back());
+    spare_.pop_back();
+  }
+  start(*block, permuted(number, launch_.block_count, launch_.config->schedule_seed));
+  return block;
+}
+
+void BlockRunner::start(Block& block, std::uint64_t number) {
+  block.index = block_index(number, launch_.config->grid);
+  block.live_threads = launch_.threads_per_block;
+  block.started = 0;
+  block.barriers.fill(Barrier{});
+  if (!block.shared.empty()) std::memset(block.shared.data(), 0, block.shared.size());
+  const LoweredFunction& entry = launch_.image->function(launch_.image->entry());
+  block.order.resize(block.warps.size());
+  const std::uint64_t seed = launch_.config->schedule_seed;
+  for (std::uint32_t i = 0; i < block.order.size(); ++i)
+    block.order[i] =
+        static_cast<std::uint32_t>(permuted(i, block.order.size(), seed == 0 ? 0 : seed + number));
+  for (auto& warp : block.warps)
+    start_warp(block, *warp, entry);
+}
+
+void BlockRunner::start_warp(Block& block, WarpContext& warp, const LoweredFunction& entry) {
+  const LaunchConfig& config = *launch_.config;
+  warp.worker = &worker_;
+  warp.block = &block;
+  warp.parent = nullptr;
+  warp.live = launch_.geometry[warp.index].mask;
+  warp.mask = warp.live;
+  warp.budget = kTimeSlice;
+  warp.stop = Stop::kNone;
+  warp.force_sync = false;
+  warp.entered = false;
+  warp.issued = 0;
+  warp.slept_ns = 0;
+  warp.hooked_spaces = config.hook != nullptr ? config.hook->wanted_spaces() : 0;
+  warp.parked.clear();
+  for (auto& record : warp.records)
+    record->live = false;
+  warp.frames.clear();
+  if (warp.local_stride < entry.local_bytes) grow_local(warp, entry.local_bytes);
+  Frame* frame = warp.frames.push(entry, entry.frame_bytes);
+  frame->local_end = entry.local_bytes;
+  warp.set_frame(frame);
+  warp.parked.push_back({entry.ops.data(), warp.live, SplitState::kReady, 0, nullptr, frame});
+}
+
+void BlockRunner::enter_block(WarpContext& warp) {
+  if (warp.entered) return;
+  warp.entered = true;
+  AccessHook* hook = launch_.config->hook;
+  if (hook == nullptr || !hook->wants_blocks()) return;
+  warp.mask = warp.live;
+  hook->on_block_enter(warp, pc_of(warp, warp.parked[0].pc), warp.live);
+}
+
+BlockRunner::Progress BlockRunner::run_round(Block& block) {
+  bool finished = true, advanced = false, runnable = false;
+  for (const std::uint32_t i : block.order) {
+    WarpContext& warp = *block.warps[i];
+    if (warp.stop == Stop::kDone) continue;
+    finished = false;
+    const bool ready = std::any_of(warp.parked.begin(), warp.parked.end(),
+                                   [](const Split& s) { return s.state == SplitState::kReady; });
+    if (!ready) continue;
+    runnable = true;
+    enter_block(warp);
+    if (worker_.epoch != launch_.memory->epoch()) {
+      worker_.epoch = launch_.memory->epoch();
+      worker_.cache.fill({});
+    }
+    run_warp(warp);
+    advanced = advanced || warp.stop != Stop::kYield || !warp.spin_seen;
+    if (warp.stop == Stop::kFault || halted()) return Progress::kHalted;
+  }
+  if (finished) return Progress::kFinished;
+  if (!runnable) {
+    if (unstick_block(block)) return Progress::kAdvanced;
+    raise_deadlock(block);
+    return Progress::kHalted;
+  }
+  return advanced ? Progress::kAdvanced : Progress::kSpinning;
+}
+
+bool BlockRunner::unstick_block(Block& block) {
+  return std::any_of(block.warps.begin(), block.warps.end(),
+                     [](const auto& warp) { return unstick(*warp); });
+}
+
+void BlockRunner::raise_deadlock(Block& block) {
+  for (auto& warp : block.warps) {
+    if (warp->live == 0 || warp->parked.empty()) continue;
+    const Split& split = warp->parked[0];
+    warp->set_frame(split.frame);
+    const Barrier& barrier = block.barriers[split.barrier];
+    const std::uint32_t expected = barrier.expected != 0 ? barrier.expected : block.live_threads;
+    raise(*warp, split.pc, FaultKind::kBarrierDeadlock,
+          static_cast<std::uint32_t>(std::countr_zero(split.mask)),
+          fmt::format("Deadlock: every thread of the block waits, {} of {} at barrier {};"
+                      " the wait",
+                      barrier.arrived, expected, split.barrier));
+    return;
+  }
+}
+
+void BlockRunner::run() {
+  const unsigned patience = launch_.config->cooperative ? 1 : kPatience;
+  unsigned spun = 0;
+  for (;;) {
+    if (resident_.empty() || (spun >= patience && resident_.size() < kMaxResident)) {
+      std::unique_ptr<Block> next = halted() ? nullptr : take_block();
+      if (next == nullptr && resident_.empty()) return;
+      if (next != nullptr) resident_.push_front(std::move(next));
+      spun = 0;
+    }
+    std::unique_ptr<Block> block = std::move(resident_.front());
+    resident_.pop_front();
+    switch (run_round(*block)) {
+      case Progress::kHalted:
+        return;
+      case Progress::kFinished:
+        spare_.push_back(std::move(block));
+        spun = 0;
+        break;
+      case Progress::kAdvanced:
+        resident_.push_front(std::move(block));
+        spun = 0;
+        break;
+      case Progress::kSpinning:
+        // The others that are resident get their turn.
+        resident_.push_back(std::move(block));
+        ++spun;
+        break;
+    }
+  }
+}
+
+void add_stats(LaunchStats& stats, const Worker& worker) {
+  const Work& work = worker.work;
+  stats.warp_instructions += work.warp_instructions;
+  stats.lane_instructions += work.lanes[0];
+  stats.fp32_lane_ops += work.lanes[1];
+  stats.fp64_lane_ops += work.lanes[2];
+  stats.integer_lane_ops += work.lanes[3];
+  stats.global_sectors += work.global_sectors;
+  stats.global_bytes += work.global_bytes;
+  stats.shared_wavefronts += work.shared_wavefronts;
+}
+
+void work(Launch& launch, Worker& worker) {
+  const std::uint32_t host_mode = _mm_getcsr();
+  _mm_setcsr(kDefaultMxcsr);
+  worker.launch = &launch;
+  BlockRunner(launch, worker).run();
+  _mm_setcsr(host_mode);
+}
+
+}  // namespace
+
+void grow_local(WarpContext& warp, std::uint32_t needed) {
+  // An odd number of cache lines keeps lanes off the same cache sets.
+  const std::uint32_t lines = (needed + 63) / 64 | 1;
+  auto grown = std::make_unique<std::byte[]>(std::size_t{lines} * 64 * kLanes);
+  for (unsigned lane = 0; lane < kLanes && warp.local_stride != 0; ++lane)
+    std::memcpy(grown.get() + std::size_t{lane} * lines * 64,
+                warp.local.get() + std::size_t{lane} * warp.local_stride, warp.local_stride);
+  warp.local = std::move(grown);
+  warp.local_stride = lines * 64;
+}
+
+Frame* enter_function(WarpContext& warp, const Op* op, const LoweredFunction& callee) {
+  const std::uint32_t base = warp.frame->local_end;
+  const std::uint32_t end = base + callee.local_bytes;
+  const auto lane = static_cast<std::uint32_t>(std::countr_zero(warp.mask));
+  if (end > kMaxLocalBytes || warp.frames.depth() > kMaxDepth) {
+    raise(warp, op, FaultKind::kStackOverflow, lane,
+          fmt::format("Stack overflow: {} nested calls use {} bytes of local memory",
+                      warp.frames.depth(), end));
+    return nullptr;
+  }
+  if (end > warp.local_stride) grow_local(warp, std::max(end, 2 * warp.local_stride));
+  Reconvergence* record = make_record(warp);
+  record->reconverge = op + 1;
+  record->mask = warp.mask;
+  record->parent = warp.parent;
+  record->frame = warp.frame;
+  Frame* frame = warp.frames.push(callee, callee.frame_bytes);
+  frame->caller = warp.frame;
+  frame->record = record;
+  frame->local_base = base;
+  frame->local_end = end;
+  record->callee = frame;
+  warp.parent = record;
+  warp.set_frame(frame);
+  return frame;
+}
+
+LaunchResult launch(const Executable& executable, const LaunchConfig& config,
+                    AddressSpace& memory) {
+  const auto& impl = static_cast<const ExecutableImpl&>(executable);
+  Launch launch;
+  launch.config = &config;
+  launch.image = &impl.image(config.function);
+  launch.memory = &memory;
+  launch.parameters.assign(config.parameters.begin(), config.parameters.end());
+  launch.parameters.resize(std::max<std::size_t>(
+      launch.parameters.size(), impl.program().functions[config.function].parameter_bytes));
+  launch.threads_per_block = config.block.x * config.block.y * config.block.z;
+  launch.block_count = std::uint64_t{config.grid.x} * config.grid.y * config.grid.z;
+  launch.shared_bytes = launch.image->static_shared_bytes();
+  if (config.dynamic_shared_bytes != 0)
+    launch.shared_bytes = launch.image->dynamic_shared_offset() + config.dynamic_shared_bytes;
+  const auto workers = static_cast<std::uint32_t>(
+      std::clamp<std::uint64_t>(config.workers, 1, std::max<std::uint64_t>(launch.block_count, 1)));
+  launch.shared_atomics = workers > 1;
+  place_threads(launch);
+  std::vector<Worker> states(workers);
+  std::vector<std::thread> threads;
+  for (std::uint32_t i = 1; i < workers; ++i)
+    threads.emplace_back([&, i] { work(launch, states[i]); });
+  work(launch, states[0]);
+  for (std::thread& thread : threads)
+    thread.join();
+  LaunchResult result;
+  result.fault = std::move(launch.fault);
+  for (const Worker& worker : states)
+    add_stats(result.stats, worker);
+  result.stats.blocks = std::min(launch.next_block.load(), launch.block_count);
+  result.stats.warps = result.stats.blocks * launch.geometry.size();
+  return result;
+}
+
+}  // namespace drgpum::emulator::exec
