@@ -17,6 +17,7 @@ on standard error. The program's input, output, signals and exit status pass thr
                               %q{VARIABLE} (default drgpum-%a.%p.drgp)
   -f, --force                 replace an existing trace
   -q, --quiet                 no report afterwards
+  --log-file FILE             write the report there and not on standard error
   --device auto|gpu|emulated  where kernels run; auto takes a GPU that is there
   --mode object|intra         object: which objects each launch touches; intra: also which parts
   --kernel-regex P            observe only kernels with kns=SUBSTRING, kne=NAME or regex=EXPRESSION
@@ -153,6 +154,7 @@ class Parser {
       return Ok{};
     }
     if (name == "-o" || name == "--output") return value_of(name, &request_.output);
+    if (name == "--log-file") return value_of(name, &request_.log_file);
     if (name == "--device") return take_device(name);
     if (name == "--target-processes") return take_processes(name);
     for (const PassedOption& option : kPassed) {

@@ -15,6 +15,7 @@ enum class DeviceChoice : unsigned char { kAuto, kGpu, kEmulated };
 struct RunRequest {
   DeviceChoice device = DeviceChoice::kAuto;
   std::string output;  // a template; empty: the default
+  std::string log_file;  // for the report; empty: stderr
   bool force = false;  // replace an existing output
   bool quiet = false;  // no report afterwards
   bool help = false;

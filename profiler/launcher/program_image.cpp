@@ -92,7 +92,7 @@ bool names_cuda(std::string_view name) {
   return driver || name.starts_with("cuda") || name.starts_with("__cuda");
 }
 
-void read_imports(Bytes file, const std::vector<Elf64_Shdr>& sections, const Elf64_Shdr& symbols,
+void read_symbols(Bytes file, const std::vector<Elf64_Shdr>& sections, const Elf64_Shdr& symbols,
                   ProgramImage* image) {
   if (symbols.sh_link >= sections.size()) return;
   const Elf64_Shdr& names = sections[symbols.sh_link];
@@ -100,9 +100,10 @@ void read_imports(Bytes file, const std::vector<Elf64_Shdr>& sections, const Elf
   for (std::uint64_t at = 0; at < symbols.sh_size; at += sizeof(Elf64_Sym)) {
     const auto symbol = read_at<Elf64_Sym>(file, symbols.sh_offset + at);
     if (!symbol) return;
-    if (symbol->st_shndx != SHN_UNDEF) continue;
     std::string name = string_at(strings, symbol->st_name);
-    if (names_cuda(name)) image->cuda_imports.push_back(std::move(name));
+    if (!names_cuda(name)) continue;
+    const bool is_import = symbol->st_shndx == SHN_UNDEF;
+    (is_import ? image->cuda_imports : image->cuda_exports).push_back(std::move(name));
   }
 }
 
@@ -167,7 +168,7 @@ void read_fatbins(Bytes section, ProgramImage* image) {
 void read_section(Bytes file, const std::vector<Elf64_Shdr>& sections, const Elf64_Shdr& section,
                   const std::string& name, ProgramImage* image) {
   if (section.sh_type == SHT_DYNAMIC) return read_dynamic(file, sections, section, image);
-  if (section.sh_type == SHT_DYNSYM) return read_imports(file, sections, section, image);
+  if (section.sh_type == SHT_DYNSYM) return read_symbols(file, sections, section, image);
   if (name == ".nv_fatbin" || name == "__nv_relfatbin") {
     image->has_device_code = true;
     read_fatbins(part(file, section.sh_offset, section.sh_size), image);

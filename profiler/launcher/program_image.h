@@ -22,6 +22,7 @@ struct ProgramImage {
   std::vector<std::uint32_t> ptx_architectures;           // 75, 90; sorted, each once
   std::vector<std::uint32_t> machine_code_architectures;  // likewise
   std::vector<std::string> cuda_imports;                  // undefined cu* and cuda* functions
+  std::vector<std::string> cuda_exports;                  // and those that it defines
 
   // The soname of the shared CUDA runtime it links, or "".
   [[nodiscard]] std::string shared_runtime() const;

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fcntl.h>
 
 #include <limits.h>
 #include <spawn.h>
@@ -142,8 +143,9 @@ Result<Variables> variables_for(const RunRequest& request, const Locations& loca
   return variables;
 }
 
-// `drgpum report --brief` with its output on stderr: stdout belongs to the program.
-void report(const Locations& locations, const std::vector<std::string>& traces) {
+// `drgpum report --brief` with its output on stderr or in a file: stdout belongs to the program.
+void report(const Locations& locations, const std::vector<std::string>& traces,
+            const std::string& log_file) {
   std::vector<std::string> words = {locations.drgpum, "report", "--brief"};
   words.insert(words.end(), traces.begin(), traces.end());
   std::vector<char*> arguments;
@@ -152,7 +154,12 @@ void report(const Locations& locations, const std::vector<std::string>& traces) 
   arguments.push_back(nullptr);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
+  if (log_file.empty()) {
+    posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
+  } else {
+    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, log_file.c_str(),
+                                     O_WRONLY | O_CREAT | O_TRUNC, 0666);
+  }
   pid_t child = 0;
   const bool started = posix_spawn(&child, locations.drgpum.c_str(), &actions, nullptr,
                                    arguments.data(), environ) == 0;
@@ -173,7 +180,7 @@ int conclude(const RunRequest& request, const Locations& locations, const RunSta
   for (const std::string& trace : status.traces) {
     if (access(trace.c_str(), R_OK) == 0) traces.push_back(trace);
   }
-  if (!traces.empty() && !request.quiet) report(locations, traces);
+  if (!traces.empty() && !request.quiet) report(locations, traces, request.log_file);
   for (const std::string& failure : status.failures)
     fail(failure, 0);
   if (status.nothing_recorded || !status.device_problems.empty()) return kToolFailed;
