@@ -232,11 +232,16 @@ void Session::begin_launch(ThreadState& thread, const sanitizer::LaunchData& dat
         issued);
 }
 
-// Room in the tool's device memory, which grows up to its budget.
+// Room in the tool's device memory, which grows up to its budget. A table that no launch searches
+// gives way when nothing else can.
 std::optional<Region> Session::reserve(Lock& lock, ContextState& context, std::uint64_t bytes) {
   if (auto region = context.memory.reserve(bytes)) return region;
   const std::uint64_t chunk = context.memory.chunk_to_add(bytes);
-  if (chunk == 0) return std::nullopt;
+  if (chunk == 0) {
+    if (context.table == nullptr || context.table.use_count() != 1) return std::nullopt;
+    context.table.reset();
+    return context.memory.reserve(bytes);
+  }
   void* address = nullptr;
   lock.unlock();
   const Code code = api_.alloc(context.handle, &address, chunk);
@@ -249,23 +254,22 @@ std::optional<Region> Session::reserve(Lock& lock, ContextState& context, std::u
 
 bool Session::arm(Lock& lock, LaunchInFlight& launch, const sanitizer::LaunchData& data) {
   ContextState& context = *launch.context;
+  const std::size_t objects = launch.objects->ranges.size();
+  if (context.table != nullptr && context.table->table != launch.objects) context.table.reset();
+  const auto region = reserve(lock, context, kSlotHeaderBytes + objects * sizeof(std::uint32_t));
+  if (!region) return false;
+  launch.region = *region;
   if (context.table == nullptr || context.table->table != launch.objects) {
-    const std::uint64_t bytes =
-        std::max<std::uint64_t>(launch.objects->ranges.size(), 1) * sizeof(device::ObjectRange);
-    const auto region = reserve(lock, context, bytes);
-    if (!region) return false;
-    auto copy = std::shared_ptr<TableCopy>(
-        new TableCopy{launch.objects, *region, {}}, [&context](TableCopy* done) {
+    const auto place =
+        reserve(lock, context, std::max<std::size_t>(objects, 1) * sizeof(device::ObjectRange));
+    if (!place) return false;
+    context.table = std::shared_ptr<TableCopy>(
+        new TableCopy{launch.objects, *place, {}}, [&context](TableCopy* done) {
           context.memory.release(done->region);  // the last user holds the lock
           delete done;
         });
-    context.table = std::move(copy);
   }
   launch.table = context.table;
-  const auto region = reserve(
-      lock, context, kSlotHeaderBytes + launch.objects->ranges.size() * sizeof(std::uint32_t));
-  if (!region) return false;
-  launch.region = *region;
   const bool with_table = !launch.table->ready_on.contains(launch.stream);
   lock.unlock();
   const bool uploaded = upload(launch, with_table, data);

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <filesystem>
 #include <map>
+#include <mutex>
 #include <regex>
 #include <sstream>
 
@@ -25,6 +26,7 @@ struct Library {
   std::map<void*, std::size_t> allocations;
   device::LaunchSlot* slot = nullptr;
   bool refuses_memory = false;
+  int patched_modules = 0;
 } library;
 
 Code fake_alloc(sanitizer::Context, void** pointer, std::size_t size) {
@@ -52,7 +54,10 @@ sanitizer::SanitizerApi fake_api() {
   api.patch_instructions = [](sanitizer::Instruction, sanitizer::Module, const char*) {
     return Code::kSuccess;
   };
-  api.patch_module = [](sanitizer::Module) { return Code::kSuccess; };
+  api.patch_module = [](sanitizer::Module) {
+    ++library.patched_modules;
+    return Code::kSuccess;
+  };
   api.set_launch_callback_data = [](sanitizer::LaunchHandle, sanitizer::Function,
                                     sanitizer::StreamHandle, const void* user) {
     library.slot = static_cast<device::LaunchSlot*>(const_cast<void*>(user));
@@ -89,6 +94,14 @@ struct HostMemory {
   static void add(std::uint32_t* word, std::uint32_t value) { *word += value; }
   static void add(std::uint64_t* word, std::uint64_t value) { *word += value; }
 };
+
+// One number per name, as a library would have.
+std::uint32_t number_of(const std::string& name) {
+  static std::mutex mutex;
+  static std::map<std::string, std::uint32_t> numbers;
+  const std::lock_guard lock(mutex);
+  return numbers.try_emplace(name, static_cast<std::uint32_t>(numbers.size() + 1)).first->second;
+}
 
 void* handle(std::uintptr_t value) {
   return reinterpret_cast<void*>(value);
@@ -141,10 +154,7 @@ void ScriptedProgram::call(const char* function, std::vector<std::uint64_t> word
   data.function_name = function;
   data.parameters = words.data();
   data.context = handle(kContext);
-  // One id per name, as a library would have.
-  static std::map<std::string, std::uint32_t> ids;
-  const auto id =
-      ids.try_emplace(function, static_cast<std::uint32_t>(ids.size() + 1)).first->second;
+  const std::uint32_t id = number_of(function);
   event(Domain::kRuntimeApi, id, data);
   if (inside) inside();
   data.site = sanitizer::ApiSite::kExit;
@@ -212,8 +222,7 @@ void ScriptedProgram::load_module(std::uintptr_t module, const std::string& imag
 
 void ScriptedProgram::launch(const char* kernel, std::vector<Access> accesses,
                              std::uintptr_t stream, std::uintptr_t module) {
-  static std::map<std::string, std::uintptr_t> functions;
-  const auto function = functions.try_emplace(kernel, 0x5000 + functions.size()).first->second;
+  const std::uintptr_t function = 0x5000 + number_of(kernel);
   sanitizer::LaunchData data{};
   data.context = handle(kContext);
   data.stream = handle(stream);
@@ -288,6 +297,10 @@ std::uint64_t ScriptedProgram::bytes_on_device() const {
   for (const auto& [pointer, size] : library.allocations)
     bytes += size;
   return bytes;
+}
+
+int ScriptedProgram::patched_modules() const {
+  return library.patched_modules;
 }
 
 void ScriptedProgram::refuse_device_memory() {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/session.h"
 
+#include <atomic>
+#include <thread>
+
 #include <gtest/gtest.h>
 
 #include "proto/device/mark_access.h"
@@ -37,6 +40,239 @@ access api=3 object=1 writes=yes min_access_bytes=8 max_access_bytes=8
 call id=5 kind=free context=0 blocks_host=yes name="cudaFree" {object=0 address=0x10000 error=0}
 end api_count=6 exit_code_known=yes exit_code=0
 )");
+}
+
+using sanitizer::CopyDirection;
+
+// A context, a patched module, and one object of 4 KiB at 0x10000.
+struct LoadedProgram : ScriptedProgram {
+  explicit LoadedProgram(Options options = {}) : ScriptedProgram(std::move(options)) {
+    create_context();
+    load_module(kModule, ".entry add(\n.entry gemm(");
+    malloc(0x10000, 4096);
+  }
+  void read_object(std::uintptr_t stream = 0) {
+    launch("add", {{0x10000, 4, device::kReadAccess}}, stream);
+  }
+};
+
+TEST(SessionLaunches, AccessesComeHomeOnlyAfterTheirStreamWasWaitedFor) {
+  LoadedProgram program;
+  program.create_stream(0x20, 1);
+  program.create_stream(0x30, 1);
+  program.read_object(0x20);
+  program.read_object(0x30);
+  program.call("cudaStreamSynchronize", {0x30});
+  program.call("cudaStreamSynchronize", {0x20});
+  EXPECT_EQ(program.lines({"access", "coverage"}),
+            "access api=2 object=0 reads=yes min_access_bytes=4 max_access_bytes=4\n"
+            "access api=1 object=0 reads=yes min_access_bytes=4 max_access_bytes=4\n");
+}
+
+TEST(SessionLaunches, AnEventProvesTheLaunchesBeforeItsRecord) {
+  LoadedProgram program;
+  program.create_stream(0x20, 1);
+  sanitizer::EventData event{reinterpret_cast<void*>(0x70),
+                             reinterpret_cast<void*>(ScriptedProgram::kContext),
+                             reinterpret_cast<void*>(0x20), reinterpret_cast<void*>(0x9020)};
+  program.read_object(0x20);
+  program.event(sanitizer::Domain::kEvents, sanitizer::kEventRecord, event);
+  program.read_object(0x20);
+  program.call("cudaEventSynchronize", {0x70});
+  EXPECT_EQ(program.lines({"access", "coverage"}),
+            "access api=1 object=0 reads=yes min_access_bytes=4 max_access_bytes=4\n"
+            "coverage kind=lost-records count=1 text=\"launches whose accesses were still on the "
+            "device at the end\"\n");
+}
+
+TEST(SessionLaunches, ExitReadsBackWhatNobodyWaitedFor) {
+  LoadedProgram program;
+  program.read_object();
+  program.session().drain();
+  EXPECT_EQ(program.lines({"access", "coverage"}),
+            "access api=1 object=0 reads=yes min_access_bytes=4 max_access_bytes=4\n");
+}
+
+TEST(SessionLaunches, SoDoesTheEndOfTheContext) {
+  LoadedProgram program;
+  program.read_object();
+  program.destroy_context();
+  EXPECT_EQ(program.lines({"access", "end-context"}),
+            "access api=1 object=0 reads=yes min_access_bytes=4 max_access_bytes=4\n"
+            "end-context id=0 at=2\n");
+}
+
+TEST(SessionLaunches, AtomicsReadAndWrite) {
+  LoadedProgram program;
+  program.launch("add", {{0x10010, 8, device::kAtomicAccess}});
+  program.synchronize();
+  EXPECT_EQ(program.lines({"access"}),
+            "access api=1 object=0 reads=yes writes=yes atomics=yes min_access_bytes=8 "
+            "max_access_bytes=8\n");
+}
+
+TEST(SessionLaunches, AccessesToUnknownMemoryAreCoverage) {
+  LoadedProgram program;
+  program.launch("add", {{0x20000, 4, device::kReadAccess}, {0x20004, 4, device::kReadAccess}});
+  program.synchronize();
+  EXPECT_EQ(program.lines({"access", "coverage"}),
+            "coverage kind=unknown-address api=1 count=2 text=\"accesses to memory that no known "
+            "object holds\"\n");
+}
+
+TEST(SessionLaunches, ALaunchSeesTheObjectsThatWereAliveWhenItWasIssued) {
+  LoadedProgram program;
+  program.read_object();
+  program.free(0x10000);
+  program.malloc(0x10000, 64);  // the same address, another object
+  program.read_object();
+  program.synchronize();
+  EXPECT_EQ(program.lines({"access"}),
+            "access api=1 object=0 reads=yes min_access_bytes=4 max_access_bytes=4\n"
+            "access api=4 object=1 reads=yes min_access_bytes=4 max_access_bytes=4\n");
+}
+
+TEST(SessionLaunches, AFullDeviceCostsCoverageAndNothingElse) {
+  LoadedProgram program;
+  program.refuse_device_memory();
+  program.read_object();
+  program.synchronize();
+  EXPECT_EQ(program.lines({"access", "coverage"}),
+            "coverage kind=slots-full api=1 count=1 text=\"the device had no memory left for the "
+            "launch's marks\"\n");
+}
+
+TEST(SessionLaunches, WithoutASynchronisationTheSlotsRunOutAtTheBudget) {
+  Options options;
+  options.map_memory = 1 << 20;
+  LoadedProgram program(options);
+  for (int i = 0; i < 5000; ++i)
+    program.read_object();
+  EXPECT_LE(program.bytes_on_device(), options.map_memory);
+  program.synchronize();
+  program.read_object();
+  program.synchronize();
+  const std::string text = program.trace();
+  EXPECT_NE(text.find("kind=slots-full"), std::string::npos);
+  EXPECT_NE(text.find("access api=5002 "), std::string::npos) << "slots are free again";
+}
+
+TEST(SessionLaunches, TwoHundredThousandObjectsAreNoLimit) {
+  LoadedProgram program;
+  constexpr std::uint64_t kObjects = 200'000;
+  for (std::uint64_t i = 0; i < kObjects; ++i)
+    program.malloc(0x1000000 + i * 512, 100);
+  std::vector<ScriptedProgram::Access> accesses;
+  for (std::uint64_t i = 0; i < kObjects; i += 3) {
+    accesses.push_back({0x1000000 + i * 512 + 96, 4, device::kWriteAccess});
+  }
+  program.launch("add", accesses);
+  program.synchronize();
+  const std::string text = program.lines({"access", "coverage"});
+  EXPECT_EQ(static_cast<std::uint64_t>(std::count(text.begin(), text.end(), '\n')),
+            (kObjects + 2) / 3);
+  EXPECT_NE(text.find("object=199999 "), std::string::npos);
+  EXPECT_EQ(text.find("coverage"), std::string::npos);
+}
+
+TEST(SessionSelection, KernelsThatTheOptionsLeaveOutAreNotObserved) {
+  Options options;
+  options.only = {*parse_kernel_pattern("kns=gemm")};
+  LoadedProgram program(options);
+  program.read_object();
+  program.launch("gemm", {{0x10000, 4, device::kWriteAccess}});
+  program.synchronize();
+  EXPECT_EQ(program.lines({"access", "coverage"}),
+            "access api=2 object=0 writes=yes min_access_bytes=4 max_access_bytes=4\n"
+            "coverage kind=unsampled-launch count=1 text=\"launches that the options left out\"\n");
+}
+
+TEST(SessionSelection, ModulesWithoutASelectedKernelAreNotPatched) {
+  Options options;
+  options.only = {*parse_kernel_pattern("kns=other")};
+  LoadedProgram program(options);
+  program.load_module(0x301, ".entry other(");
+  EXPECT_EQ(program.patched_modules(), 1);
+}
+
+TEST(SessionSelection, OneInNLaunchesIsObserved) {
+  Options options;
+  options.sampling = 4;
+  LoadedProgram program(options);
+  for (int i = 0; i < 8; ++i)
+    program.read_object();
+  program.synchronize();
+  EXPECT_EQ(program.lines({"access", "coverage"}),
+            "access api=1 object=0 reads=yes min_access_bytes=4 max_access_bytes=4\n"
+            "access api=5 object=0 reads=yes min_access_bytes=4 max_access_bytes=4\n"
+            "coverage kind=unsampled-launch count=6 text=\"launches that the options left out\"\n");
+}
+
+TEST(SessionSelection, ACaptureRangeBoundsTheObservation) {
+  Options options;
+  options.capture_range = true;
+  LoadedProgram program(options);
+  program.read_object();
+  program.call("cudaProfilerStart", {});
+  program.read_object();
+  program.call("cudaProfilerStop", {});
+  program.read_object();
+  program.synchronize();
+  EXPECT_EQ(program.lines({"access"}),
+            "access api=3 object=0 reads=yes min_access_bytes=4 max_access_bytes=4\n");
+}
+
+TEST(SessionThreads, CallsOfManyThreadsKeepTheirOrderInTheFile) {
+  LoadedProgram program;
+  std::vector<std::thread> threads;
+  for (std::uint64_t t = 0; t < 4; ++t) {
+    threads.emplace_back([&program, t] {
+      for (std::uint64_t i = 0; i < 200; ++i) {
+        const std::uint64_t address = 0x1000000 * (t + 1) + i * 512;
+        program.malloc(address, 100);
+        program.free(address);
+      }
+    });
+  }
+  for (std::thread& thread : threads)
+    thread.join();
+  const std::string text = program.lines({"call", "end api"});
+  for (std::size_t id = 0, at = 0; id < 1601; ++id) {
+    const std::string call = "call id=" + std::to_string(id) + " ";
+    at = text.find(call, at);
+    ASSERT_NE(at, std::string::npos) << call;
+  }
+  EXPECT_NE(text.find("end api_count=1601 "), std::string::npos);
+}
+
+// Another thread's launch while this one waits: the wait does not cover it.
+TEST(SessionThreads, ALaunchDuringAWaitIsNotCoveredByIt) {
+  LoadedProgram program;
+  program.call("cudaDeviceSynchronize", {},
+               [&program] { std::thread([&program] { program.read_object(); }).join(); });
+  EXPECT_EQ(program.lines({"call id=1", "call id=2", "access", "coverage"}),
+            "call id=1 kind=synchronize context=0 blocks_host=yes name=\"cudaDeviceSynchronize\" "
+            "{scope=device event=0 recorded_by=0}\n"
+            "call id=2 kind=launch stream=0 context=0 name=\"cudaLaunchKernel\" {kernel=0 "
+            "grid=1,1,1 block=1,1,1 cluster=1,1,1 shared_bytes=48 instrumented=yes}\n"
+            "coverage kind=lost-records count=1 text=\"launches whose accesses were still on the "
+            "device at the end\"\n");
+}
+
+TEST(SessionEnd, AfterTheEndCallbacksAreIgnored) {
+  LoadedProgram program;
+  const std::string text = program.trace();
+  program.malloc(0x20000, 64);
+  program.session().finish(true, 1);
+  EXPECT_EQ(program.trace(), text);
+}
+
+TEST(SessionEnd, AForkedChildWritesNothing) {
+  LoadedProgram program;
+  program.session().abandon();
+  program.malloc(0x20000, 64);
+  program.session().finish(true, 0);
+  EXPECT_EQ(program.session().failure(), "");
 }
 
 }  // namespace

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/launch_memory.h"
+
+#include <deque>
+
+#include <gtest/gtest.h>
+
+namespace drgpum::profiler {
+namespace {
+
+constexpr std::uint64_t kChunk = LaunchMemory::kChunkBytes;
+constexpr std::uint64_t kBase = 0x7000'0000'0000;
+
+TEST(LaunchMemory, WithoutAChunkThereIsNoRoom) {
+  LaunchMemory memory(4 * kChunk);
+  EXPECT_FALSE(memory.reserve(1));
+  EXPECT_EQ(memory.chunk_to_add(1), kChunk);
+  EXPECT_EQ(memory.chunk_to_add(3 * kChunk), 3 * kChunk);
+}
+
+TEST(LaunchMemory, RegionsOfAChunkLieSideBySideAndAligned) {
+  LaunchMemory memory(4 * kChunk);
+  memory.add_chunk(kBase, kChunk);
+  const auto first = memory.reserve(100);
+  const auto second = memory.reserve(300);
+  ASSERT_TRUE(first && second);
+  EXPECT_EQ(first->address, kBase);
+  EXPECT_EQ(second->address, kBase + LaunchMemory::kAlignment);
+  EXPECT_EQ(second->bytes, 2 * LaunchMemory::kAlignment);
+}
+
+TEST(LaunchMemory, AFullChunkStartsAgainOnceEverythingInItIsReleased) {
+  LaunchMemory memory(kChunk);
+  memory.add_chunk(kBase, kChunk);
+  const auto first = memory.reserve(kChunk / 2);
+  const auto second = memory.reserve(kChunk / 2);
+  ASSERT_TRUE(first && second);
+  EXPECT_FALSE(memory.reserve(1));
+  EXPECT_EQ(memory.chunk_to_add(1), 0u) << "the budget is spent";
+  memory.release(*first);
+  EXPECT_FALSE(memory.reserve(1)) << "part of the chunk is in use";
+  memory.release(*second);
+  EXPECT_EQ(memory.reserve(1)->address, kBase);
+}
+
+TEST(LaunchMemory, LaunchesGoRoundWithinTheBudgetWhenOldOnesComeHome) {
+  LaunchMemory memory(2 * kChunk);
+  memory.add_chunk(kBase, kChunk);
+  memory.add_chunk(kBase + kChunk, kChunk);
+  std::deque<Region> in_flight;
+  for (int launch = 0; launch < 1000; ++launch) {
+    if (in_flight.size() == 8) {
+      memory.release(in_flight.front());
+      in_flight.pop_front();
+    }
+    const auto region = memory.reserve(kChunk / 8);
+    ASSERT_TRUE(region) << launch;
+    for (const Region& other : in_flight)
+      ASSERT_NE(region->address, other.address);
+    in_flight.push_back(*region);
+  }
+  EXPECT_EQ(memory.total_bytes(), 2 * kChunk);
+}
+
+}  // namespace
+}  // namespace drgpum::profiler
