@@ -3,9 +3,70 @@
 
 #include <unwind.h>
 
+#include "profiler/unwind_rule.h"
+
 namespace drgpum::profiler {
 
-void capture_call_path(RawCallPath* path) noexcept {
+namespace {
+
+// What a frame needs to give its caller's.
+struct Registers {
+  std::uint64_t rip;
+  std::uint64_t rsp;
+  std::uint64_t rbp;
+};
+
+std::uint64_t word_at(std::uint64_t address) {
+  return *reinterpret_cast<const std::uint64_t*>(address);
+}
+
+enum class Step : std::uint8_t { kCaller, kEnd, kUnknown };
+
+// One frame outwards. A frame below its caller, on a stack of sane size, or it is none.
+Step to_caller(Registers* registers) {
+  constexpr std::uint64_t kLargestFrame = 64 << 20;
+  const UnwindRule rule = unwind_rule_at(registers->rip);
+  std::uint64_t cfa = 0;
+  switch (rule.kind) {
+    case UnwindRule::kFromRsp:
+      cfa = registers->rsp + static_cast<std::uint64_t>(std::int64_t{rule.cfa_offset});
+      break;
+    case UnwindRule::kFromRbp:
+      cfa = registers->rbp + static_cast<std::uint64_t>(std::int64_t{rule.cfa_offset});
+      break;
+    case UnwindRule::kFromStackRbp:
+      cfa = word_at(registers->rbp + static_cast<std::uint64_t>(std::int64_t{rule.cfa_offset}));
+      break;
+    case UnwindRule::kEnd:
+      return Step::kEnd;
+    case UnwindRule::kOther:
+      return Step::kUnknown;
+  }
+  if (cfa % 8 != 0 || cfa <= registers->rsp || cfa - registers->rsp > kLargestFrame) {
+    return Step::kUnknown;
+  }
+  if (rule.kind == UnwindRule::kFromStackRbp) {
+    registers->rbp = word_at(registers->rbp);
+  } else if (rule.rbp_offset != UnwindRule::kRbpKept) {
+    registers->rbp = word_at(cfa + static_cast<std::uint64_t>(std::int64_t{rule.rbp_offset}));
+  }
+  registers->rip = word_at(cfa - 8);
+  registers->rsp = cfa;
+  return Step::kCaller;
+}
+
+// False: some frame was not of the simple kind.
+bool walk(Registers registers, RawCallPath* path) {
+  while (path->count < kMaxFrames) {
+    const Step step = to_caller(&registers);
+    if (step == Step::kUnknown) return false;
+    if (step == Step::kEnd || registers.rip == 0) return true;
+    path->frames[path->count++] = registers.rip;
+  }
+  return true;
+}
+
+void capture_slowly(RawCallPath* path) {
   path->count = 0;
   _Unwind_Backtrace(
       [](_Unwind_Context* context, void* out) {
@@ -16,6 +77,16 @@ void capture_call_path(RawCallPath* path) noexcept {
         return _URC_NO_REASON;
       },
       path);
+}
+
+}  // namespace
+
+__attribute__((noinline)) void capture_call_path(RawCallPath* path) noexcept {
+  Registers registers;
+  asm volatile("leaq 0f(%%rip), %0\n0:\n\tmovq %%rsp, %1\n\tmovq %%rbp, %2"
+               : "=r"(registers.rip), "=r"(registers.rsp), "=r"(registers.rbp));
+  path->count = 0;
+  if (!walk(registers, path)) capture_slowly(path);
 }
 
 std::span<const std::uint64_t> program_part(std::span<const std::uint64_t> frames,

@@ -6,6 +6,7 @@
 #include <exception>
 
 #include "profiler/device_info.h"
+#include "profiler/unwind_rule.h"
 
 namespace drgpum::profiler {
 namespace {
@@ -249,7 +250,10 @@ CallPathId Session::call_path(const Lock&, ThreadState& thread) {
   for (const ModuleId module : changes.unloaded) {
     recorder_.write(trace::HostModuleEndRecord{module, recorder_.next_api()});
   }
-  if (!changes.unloaded.empty()) call_paths_.forget();
+  if (!changes.unloaded.empty()) {
+    call_paths_.forget();
+    forget_unwind_rules();
+  }
   for (const HostModule& module : changes.loaded) {
     recorder_.write(trace::HostModuleRecord{module.id, module.path, module.build_id, module.begin,
                                             module.end, module.load_bias, recorder_.next_api()});

@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/call_path.h"
 
+#include <algorithm>
+#include <cstdlib>
+#include <thread>
+
 #include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <unwind.h>
+
+#include "profiler/unwind_rule.h"
 
 namespace drgpum::profiler {
 namespace {
@@ -44,6 +51,80 @@ TEST(CallPath, VeryDeepStacksAreCutAtTheOuterEnd) {
   RawCallPath path;
   volatile int depth = 100'000;
   EXPECT_LE(capture_at_depth(depth, &path), kMaxFrames);
+}
+
+// libgcc's unwinder is the reference.
+Frames reference_path() {
+  Frames frames;
+  _Unwind_Backtrace(
+      [](_Unwind_Context* context, void* out) {
+        if (_Unwind_GetIP(context) != 0) {
+          static_cast<Frames*>(out)->push_back(_Unwind_GetIP(context));
+        }
+        return _URC_NO_REASON;
+      },
+      &frames);
+  return frames;
+}
+
+// The outer frames, from the caller of compare_with_reference() on.
+std::string compare_with_reference() {
+  RawCallPath path;
+  capture_call_path(&path);
+  const Frames reference = reference_path();
+  Frames own(path.frames.begin(), path.frames.begin() + path.count);
+  const std::size_t outer = std::min(own.size(), reference.size()) - 2;
+  const bool equal = std::equal(own.end() - static_cast<std::ptrdiff_t>(outer), own.end(),
+                                reference.end() - static_cast<std::ptrdiff_t>(outer));
+  return equal && outer > 2 ? "equal" : "different";
+}
+
+TEST(CallPath, AgreesWithTheUnwinderOfLibgcc) {
+  EXPECT_EQ(compare_with_reference(), "equal");
+  std::string in_thread;
+  std::thread([&] { in_thread = compare_with_reference(); }).join();
+  EXPECT_EQ(in_thread, "equal");
+  int seven = 7;
+  std::string in_qsort;  // out of libc, through frames that keep no frame pointer
+  static std::string* result = nullptr;
+  result = &in_qsort;
+  int numbers[2] = {seven, 3};
+  std::qsort(numbers, 2, sizeof(int), [](const void*, const void*) {
+    *result = compare_with_reference();
+    return 0;
+  });
+  EXPECT_EQ(in_qsort, "equal");
+}
+
+__attribute__((noinline)) std::string with_a_variable_array(std::size_t size) {
+  volatile auto* room = static_cast<volatile char*>(__builtin_alloca(size));
+  room[0] = 1;
+  return compare_with_reference();
+}
+
+TEST(CallPath, FramesOfVariableSizeAreNoObstacle) {
+  for (const std::size_t size : {1u, 100u, 5000u}) {
+    EXPECT_EQ(with_a_variable_array(size), "equal");
+  }
+}
+
+// Every function of this program and of the C library: the rule that is read must be one that the
+// walk can use, but for a few.
+TEST(UnwindRule, CoversAlmostAllOfTheCodeThatIsLoaded) {
+  int known = 0, others = 0;
+  for (const auto begin : {reinterpret_cast<std::uint64_t>(dlsym(RTLD_DEFAULT, "qsort")),
+                           reinterpret_cast<std::uint64_t>(dlsym(RTLD_DEFAULT, "printf")),
+                           reinterpret_cast<std::uint64_t>(&compare_with_reference)}) {
+    for (std::uint64_t at = begin; at < begin + 20'000; ++at) {
+      const UnwindRule rule = read_unwind_rule(at);
+      EXPECT_EQ(rule, unwind_rule_at(at));
+      known += rule.kind != UnwindRule::kEnd;
+      others += rule.kind == UnwindRule::kOther;
+    }
+  }
+  EXPECT_GT(known, 30'000);
+  EXPECT_LT(others * 100, known);
+  forget_unwind_rules();
 }
 
 TEST(CallPaths, EqualPathsHaveEqualIdsUntilAnUnload) {
