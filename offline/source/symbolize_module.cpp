@@ -12,6 +12,7 @@
 #include <cxxabi.h>
 #include <sys/stat.h>
 
+#include "offline/source/demangle.h"
 #include "offline/source/elf_file.h"
 #include "offline/source/find_debug_file.h"
 #include "proto/wire.h"
@@ -33,17 +34,6 @@ constexpr std::uint32_t kProblem = 4;
 constexpr std::uint32_t kDone = 5;
 
 constexpr std::size_t kMostFrames = 1024;  // in one address: the rest of a chain is dropped
-
-std::string demangled(const std::string& name) {
-  int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> text(
-      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
-  std::string result = status == 0 && text ? text.get() : name;
-  // A part of a function that the compiler split off is still that function.
-  if (const std::size_t clone = result.find(" [clone "); clone != std::string::npos)
-    result.resize(clone);
-  return result;
-}
 
 // Runs in the child.
 class Symbolizer {
@@ -109,7 +99,7 @@ class Symbolizer {
 
   const std::string& display_name(const std::string& name) {
     const auto [known, added] = demangled_.try_emplace(name);
-    if (added) known->second = demangled(name);
+    if (added) known->second = source::demangled(name);
     return known->second;
   }
 

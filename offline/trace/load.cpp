@@ -55,7 +55,7 @@ class TraceBuilder {
   }
   void take(const CallPathRecord& path) {
     TraceCallPath row{path.id, static_cast<std::uint32_t>(trace_.frames_.size()),
-                      static_cast<std::uint32_t>(path.frames.size()), std::nullopt};
+                      static_cast<std::uint32_t>(path.frames.size()), std::nullopt, 0, std::nullopt};
     trace_.frames_.insert(trace_.frames_.end(), path.frames.begin(), path.frames.end());
     trace_.call_paths_.add(row);
   }
@@ -121,7 +121,11 @@ class TraceBuilder {
   void note_call_path(const GpuApi& api) {
     if (api.call_path == kNoCallPath) return;
     auto* path = trace_.call_paths_.find(api.call_path);
-    if (path != nullptr && !path->first_use) path->first_use = api.id;
+    if (path == nullptr) return;
+    if (!path->first_use) path->first_use = api.id;
+    path->used_by |= 1u << static_cast<unsigned>(api.kind);
+    const auto* launch = std::get_if<LaunchApi>(&api.payload);
+    if (launch != nullptr && !path->kernel) path->kernel = launch->kernel;
   }
   void take_call(const GpuApi& api) {
     if (api.id.value > kMostCalls || api.id.value < trace_.calls_.size()) {

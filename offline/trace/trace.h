@@ -70,6 +70,8 @@ struct TraceCallPath {
   std::uint32_t begin = 0;  // its frames in Trace::frames
   std::uint32_t count = 0;
   std::optional<ApiId> first_use;  // tells which of two modules at one address is meant
+  std::uint32_t used_by = 0;       // bit k: a call of ApiKind k
+  std::optional<KernelId> kernel;  // that a launch from here started first
 };
 
 struct TraceCall {

@@ -177,6 +177,7 @@ TEST(TraceTest, AddressesFallIntoTheModuleOfTheirTime) {
   EXPECT_EQ(loaded.module_at(0x1100, {1}), nullptr);
   EXPECT_EQ(loaded.module_at(0x2000, {0}), nullptr);
   EXPECT_EQ(loaded.call_paths().find({1})->first_use, ApiId{0});
+  EXPECT_EQ(loaded.call_paths().find({1})->used_by, 1u << static_cast<unsigned>(ApiKind::kAlloc));
   ASSERT_EQ(loaded.frames({1}).size(), 1u);
   EXPECT_EQ(loaded.frames({1})[0], 0x1010u);
   EXPECT_TRUE(loaded.frames({9}).empty());

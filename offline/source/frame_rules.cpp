@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rules by names and places.
+#include "offline/source/frame_rules.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <string>
+
+namespace drgpum {
+namespace {
+
+std::string_view base_name(std::string_view path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
+template <std::size_t n>
+bool starts_with_any(std::string_view text, const std::array<std::string_view, n>& beginnings) {
+  return std::any_of(beginnings.begin(), beginnings.end(),
+                     [&](std::string_view beginning) { return text.starts_with(beginning); });
+}
+
+}  // namespace
+
+bool is_system_module(std::string_view path) {
+  static constexpr std::array<std::string_view, 16> kNames{
+      "libcuda.so",    "libcudart.so", "libcudadevrt", "libsanitizer-", "libcupti.so", "libnvidia-",
+      "libnvToolsExt", "libdrgpum",    "libc.so",      "libc-2.",       "libpthread",  "ld-linux",
+      "libstdc++.so",  "libm.so",      "libgcc_s.so",  "linux-vdso.so"};
+  return starts_with_any(base_name(path), kNames);
+}
+
+bool is_system_file(std::string_view file) {
+  static constexpr std::array<std::string_view, 4> kHeaders{"cuda_runtime.h", "cuda_runtime_api.h",
+                                                            "cuda.h", "crt/host_runtime.h"};
+  static constexpr std::array<std::string_view, 5> kRoots{
+      "/usr/include/", "/usr/lib/", "/usr/local/cuda", "/opt/nvidia/", "/usr/local/include/"};
+  for (const std::string_view header : kHeaders)
+    if (base_name(file) == base_name(header)) return true;
+  for (const std::string_view part : {"/include/c++/", "/include/thrust/", "/include/cub/",
+                                      "/include/crt/", "/sysdeps/", "/csu/libc-start"})
+    if (file.find(part) != std::string_view::npos) return true;
+  return starts_with_any(file, kRoots) || file.starts_with("./csu/") || file.starts_with("./nptl/");
+}
+
+bool is_start_up(std::string_view function) {
+  static constexpr std::array<std::string_view, 8> kNames{
+      "_start", "__libc_start_main", "__libc_start_call_main", "start_thread", "clone",
+      "clone3", "__libc_csu_init",   "_dl_start_user"};
+  const std::string_view plain = function.substr(0, function.find_first_of("@("));
+  return std::find(kNames.begin(), kNames.end(), plain) != kNames.end() ||
+         plain.starts_with("__libc_start_main");
+}
+
+bool is_launch_stub(std::string_view function, std::string_view file) {
+  return function.starts_with("__device_stub__") || base_name(file).starts_with("tmpxft_") ||
+         file.ends_with(".cudafe1.stub.c");
+}
+
+// Brackets of all kinds nest; what is inside counts for nothing.
+std::string_view unqualified(std::string_view function) {
+  std::size_t begin = 0;
+  std::size_t end = std::string_view::npos;
+  int depth = 0;
+  for (std::size_t at = 0; at < function.size(); ++at) {
+    const char c = function[at];
+    if (function.substr(at).starts_with("(anonymous namespace)")) {
+      at += std::string_view("(anonymous namespace)").size() - 1;
+      continue;
+    }
+    const bool is_operator = function.substr(begin).starts_with("operator");
+    if ((c == '<' || c == '(') && depth++ == 0 && end == std::string_view::npos && !is_operator)
+      end = at;
+    if (c == '>' || c == ')') --depth;
+    if (depth == 0 && c == ' ' && at > 0 && function[at - 1] == ')') break;  // const, [clone ...]
+    if (depth == 0 && (c == ':' || (c == ' ' && !is_operator))) {
+      begin = at + 1;
+      end = std::string_view::npos;
+    }
+    if (is_operator && c == '(') return function.substr(begin, at - begin);
+  }
+  if (begin >= function.size()) return function;
+  return function.substr(begin, end == std::string_view::npos ? end : end - begin);
+}
+
+bool has_allocator_name(std::string_view function) {
+  std::string name(unqualified(function));
+  for (char& c : name)
+    c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  if (name.starts_with("operator new")) return true;
+  if (name.find("dealloc") != std::string::npos) return false;
+  for (const std::string_view part :
+       {"alloc", "make_", "create_buffer", "createbuffer", "new_buffer"})
+    if (name.find(part) != std::string::npos) return true;
+  return false;
+}
+
+}  // namespace drgpum

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Which frames of a call path are the developer's, and which only wrap an allocation.
+
+#include <cstdint>
+#include <string_view>
+
+namespace drgpum {
+
+// A library that comes with CUDA, the system or drgpum. `path` of a module.
+bool is_system_module(std::string_view path);
+// A header or source that comes with CUDA, the compiler or the system.
+bool is_system_file(std::string_view file);
+// What runs before main and at a thread's start: _start, __libc_start_main, start_thread.
+bool is_start_up(std::string_view function);
+// A stub that nvcc makes for a kernel's launch.
+bool is_launch_stub(std::string_view function, std::string_view file);
+// The name says that the function allocates: my_malloc, Pool::allocate, operator new, make_buffer.
+bool has_allocator_name(std::string_view function);
+// Qualifiers, template and call arguments taken off: drgpum::Pool<float>::get(int) is get.
+std::string_view unqualified(std::string_view function);
+
+}  // namespace drgpum

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// Collects the addresses of each module, symbolises module by module, puts the frames of each call
+// path together and finds its site.
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "offline/source/demangle.h"
+#include "offline/source/frame_rules.h"
+#include "offline/source/source_map.h"
+#include "offline/source/symbolize_module.h"
+
+namespace drgpum {
+
+using trace::ApiKind;
+
+class PathResolver {
+ public:
+  PathResolver(const Trace& trace, const SourceOptions& options)
+      : trace_(trace), options_(options) {}
+
+  SourceMap run() {
+    collect_addresses();
+    for (auto& [module, addresses] : addresses_)
+      symbolize(*module, addresses);
+    for (const TraceCallPath& path : trace_.call_paths().rows())
+      add_path(path);
+    for (const TraceCallPath& path : trace_.call_paths().rows())
+      count_wrappers(path);
+    for (const TraceCallPath& path : trace_.call_paths().rows())
+      choose_site(path);
+    std::sort(map_.modules_.begin(), map_.modules_.end(),
+              [](const ModuleNote& a, const ModuleNote& b) { return a.path < b.path; });
+    return std::move(map_);
+  }
+
+ private:
+  using Frames = std::vector<PathFrame>;
+  static constexpr std::size_t kLongestName =
+      4096;  // of kernels: longer ones take long to demangle
+
+  // What is known of one function over all call paths that go through it.
+  struct Function {
+    std::set<std::uint32_t> allocation_lines;
+    std::set<std::pair<std::string_view, std::uint32_t>> callers;  // function and line
+    std::uint32_t used_by = 0;
+  };
+
+  static std::uint64_t virtual_address(const TraceModule& module, std::uint64_t frame) {
+    return frame - 1 - module.load_bias;  // into the call, not behind it
+  }
+  const TraceModule* module_of(const TraceCallPath& path, std::uint64_t frame) const {
+    return trace_.module_at(frame - 1, path.first_use.value_or(ApiId{}));
+  }
+
+  void collect_addresses() {
+    for (const TraceCallPath& path : trace_.call_paths().rows())
+      for (const std::uint64_t frame : trace_.frames(path.id))
+        if (const TraceModule* module = module_of(path, frame))
+          addresses_[module].push_back(virtual_address(*module, frame));
+  }
+
+  void symbolize(const TraceModule& module, std::vector<std::uint64_t>& addresses) {
+    std::sort(addresses.begin(), addresses.end());
+    addresses.erase(std::unique(addresses.begin(), addresses.end()), addresses.end());
+    if (is_system_module(module.path) && !options_.full_stacks) return;
+    if (options_.progress) options_.progress(module.path);
+    ModuleRequest request{module.path, module.build_id, addresses, options_.symbol_paths};
+    ModuleLines lines = symbolize_module(request, limits_for(module.path));
+    ModuleNote note{module.path, addresses.size(), 0, std::move(lines.problem)};
+    for (std::size_t k = 0; k < addresses.size(); ++k) {
+      Frames frames;
+      for (const AddressFrame& frame : lines.frames[k])
+        frames.push_back({keep(frame.function), keep(frame.file), frame.line, frame.inlined});
+      if (!frames.empty() && !frames.front().file.empty()) ++note.with_lines;
+      resolved_[{&module, addresses[k]}] = std::move(frames);
+    }
+    if (note.with_lines == note.addresses) note.problem.clear();
+    map_.modules_.push_back(std::move(note));
+  }
+
+  std::string_view keep(const std::string& text) {
+    return map_.strings_.try_emplace(text, 0).first->first;
+  }
+
+  // "libfoo.so+0x1234", or the bare address outside of all modules.
+  std::string_view place_name(const TraceModule* module, std::uint64_t address) {
+    char text[32];
+    std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(address));
+    if (module == nullptr) return keep(text);
+    return keep(module->path.substr(module->path.rfind('/') + 1) + "+" + text);
+  }
+
+  void add_path(const TraceCallPath& path) {
+    Frames mine;
+    Frames all;
+    const std::string kernel = kernel_of(path);
+    for (const std::uint64_t address : trace_.frames(path.id)) {
+      const TraceModule* module = module_of(path, address);
+      Frames frames;
+      if (module != nullptr) frames = resolved_[{module, virtual_address(*module, address)}];
+      if (frames.empty()) frames.push_back({});
+      if (frames.back().function.empty())
+        frames.back().function =
+            place_name(module, module == nullptr ? address : virtual_address(*module, address));
+      for (const PathFrame& frame : frames) {
+        all.push_back(frame);
+        if (is_mine(module, frame, mine.empty(), kernel)) mine.push_back(frame);
+      }
+    }
+    const bool full = options_.full_stacks || mine.empty();
+    map_.paths_[path.id.value].frames = std::move(full ? all : mine);
+  }
+
+  // `inner`: of the developer's frames, none is further in.
+  bool is_mine(const TraceModule* module, const PathFrame& frame, bool inner,
+               const std::string& kernel) {
+    if (module == nullptr || is_system_module(module->path)) return false;
+    if (is_start_up(frame.function) || is_launch_stub(frame.function, frame.file)) return false;
+    // nvcc gives each kernel a host function of the same name and place, which launches it.
+    if (inner && !kernel.empty() && frame.function == kernel) return false;
+    return !is_system_file(frame.file);
+  }
+
+  std::string kernel_of(const TraceCallPath& path) const {
+    const auto* kernel = path.kernel ? trace_.kernels().find(*path.kernel) : nullptr;
+    return kernel == nullptr || kernel->name.size() > kLongestName
+               ? ""
+               : source::demangled(kernel->name);
+  }
+
+  Function& function_of(const PathFrame& frame) { return functions_[{frame.function, frame.file}]; }
+
+  static bool allocates(const TraceCallPath& path) {
+    return (path.used_by >> static_cast<unsigned>(ApiKind::kAlloc) & 1) != 0;
+  }
+
+  void count_wrappers(const TraceCallPath& path) {
+    const Frames& frames = map_.paths_[path.id.value].frames;
+    for (std::size_t k = 0; k < frames.size(); ++k) {
+      Function& function = function_of(frames[k]);
+      function.used_by |= path.used_by;
+      if (!allocates(path)) continue;
+      function.allocation_lines.insert(frames[k].line);
+      if (k + 1 < frames.size())
+        function.callers.insert({frames[k + 1].function, frames[k + 1].line});
+    }
+  }
+
+  // It does nothing on the GPU but allocate, at one line, and its name or its several callers say
+  // that it does so for others. A fill of what it allocated is allowed to one that has the name.
+  bool only_wraps(const PathFrame& frame) {
+    if (is_system_file(frame.file)) return true;
+    constexpr auto bit = [](ApiKind kind) { return 1u << static_cast<unsigned>(kind); };
+    const Function& function = function_of(frame);
+    const bool named = has_allocator_name(frame.function);
+    const std::uint32_t own = bit(ApiKind::kAlloc) | bit(ApiKind::kMark) | bit(ApiKind::kFree);
+    const std::uint32_t fills = bit(ApiKind::kMemset) | bit(ApiKind::kMemcpy);
+    if ((function.used_by & ~(named ? own | fills : own)) != 0) return false;
+    return function.allocation_lines.size() == 1 && (named || function.callers.size() > 1);
+  }
+
+  void choose_site(const TraceCallPath& path) {
+    PathFrames& found = map_.paths_[path.id.value];
+    std::size_t site = 0;
+    while (allocates(path) && site + 1 < found.frames.size() && only_wraps(found.frames[site]))
+      ++site;
+    // Full stacks begin in system code.
+    while (site + 1 < found.frames.size() && is_system_file(found.frames[site].file))
+      ++site;
+    found.site = found.frames.empty() ? 0 : site;
+  }
+
+  const Trace& trace_;
+  const SourceOptions& options_;
+  SourceMap map_;
+  std::map<const TraceModule*, std::vector<std::uint64_t>> addresses_;
+  std::map<std::pair<const TraceModule*, std::uint64_t>, Frames> resolved_;
+  std::map<std::pair<std::string_view, std::string_view>, Function> functions_;
+};
+
+const PathFrames& SourceMap::path(CallPathId id) const {
+  static const PathFrames kNone;
+  const auto found = paths_.find(id.value);
+  return found == paths_.end() ? kNone : found->second;
+}
+
+SourceMap resolve_sources(const Trace& trace, const SourceOptions& options) {
+  return PathResolver(trace, options).run();
+}
+
+}  // namespace drgpum

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which frames are the developer's, which functions allocate for others.
+#include "offline/source/frame_rules.h"
+
+#include <gtest/gtest.h>
+
+namespace drgpum {
+namespace {
+
+TEST(FrameRulesTest, SystemModulesAreKnownByName) {
+  EXPECT_TRUE(is_system_module("/usr/lib/x86_64-linux-gnu/libc.so.6"));
+  EXPECT_TRUE(is_system_module("/lib64/ld-linux-x86-64.so.2"));
+  EXPECT_TRUE(is_system_module("/opt/drgpum/lib/libcudart.so.13"));
+  EXPECT_TRUE(is_system_module("/opt/drgpum/lib/libdrgpum.so"));
+  EXPECT_FALSE(is_system_module("/home/me/app"));
+  EXPECT_FALSE(is_system_module("/home/libc.so/libcublasx.so"));
+  EXPECT_FALSE(is_system_module("/usr/lib/libmine.so"));
+}
+
+TEST(FrameRulesTest, SystemFilesAreKnownByPlace) {
+  EXPECT_TRUE(is_system_file("/usr/local/cuda-13.0/include/cuda_runtime.h"));
+  EXPECT_TRUE(is_system_file("/tmp/toolkit/include/cuda_runtime.h"));
+  EXPECT_TRUE(is_system_file("/usr/include/c++/12/bits/stl_vector.h"));
+  EXPECT_TRUE(is_system_file("/opt/gcc/include/c++/12/new"));
+  EXPECT_TRUE(is_system_file("../sysdeps/nptl/libc_start_call_main.h"));
+  EXPECT_FALSE(is_system_file("/home/me/cuda/main.cu"));
+  EXPECT_FALSE(is_system_file("/home/me/my_cuda_runtime.h"));
+  EXPECT_FALSE(is_system_file(""));
+}
+
+TEST(FrameRulesTest, StartUpIsKnown) {
+  EXPECT_TRUE(is_start_up("_start"));
+  EXPECT_TRUE(is_start_up("__libc_start_main@@GLIBC_2.34"));
+  EXPECT_TRUE(is_start_up("__libc_start_main_impl"));
+  EXPECT_FALSE(is_start_up("main"));
+  EXPECT_FALSE(is_start_up("_start_all()"));
+}
+
+TEST(FrameRulesTest, LaunchStubsAreKnown) {
+  EXPECT_TRUE(is_launch_stub("__device_stub__Z4gemmPf(float*)", "/tmp/a.cu"));
+  EXPECT_TRUE(is_launch_stub("f", "/tmp/tmpxft_00001_00000-6_a.cudafe1.stub.c"));
+  EXPECT_FALSE(is_launch_stub("gemm(float*)", "/tmp/a.cu"));
+}
+
+TEST(FrameRulesTest, NamesLoseWhatIsAroundThem) {
+  EXPECT_EQ(unqualified("main"), "main");
+  EXPECT_EQ(unqualified("drgpum::Pool<float>::get(int) const"), "get");
+  EXPECT_EQ(unqualified("int sample::(anonymous namespace)::outer<int>(int)"), "outer");
+  EXPECT_EQ(unqualified("std::vector<int, std::allocator<int> >::push_back(int const&)"),
+            "push_back");
+  EXPECT_EQ(unqualified("operator new(unsigned long)"), "operator new");
+  EXPECT_EQ(unqualified(""), "");
+}
+
+TEST(FrameRulesTest, AllocatorsAreKnownByTheirOwnNameOnly) {
+  EXPECT_TRUE(has_allocator_name("my_malloc(unsigned long)"));
+  EXPECT_TRUE(has_allocator_name("Pool<float>::allocate(int)"));
+  EXPECT_TRUE(has_allocator_name("operator new(unsigned long)"));
+  EXPECT_TRUE(has_allocator_name("deviceAlloc"));
+  EXPECT_FALSE(has_allocator_name("std::vector<int, std::allocator<int> >::push_back(int const&)"));
+  EXPECT_FALSE(has_allocator_name("Allocator::run()"));
+  EXPECT_FALSE(has_allocator_name("deallocate(void*)"));
+  EXPECT_FALSE(has_allocator_name("main"));
+}
+
+}  // namespace
+}  // namespace drgpum
