@@ -3,12 +3,13 @@
 // The emulated device's memory: which addresses are allocated, and where the host finds their
 // bytes.
 //
-//   device pointer            0x7000'0000'0000 + x   PROT_NONE for the host: a stray host access
-//   faults executor's alias          device pointer + alias_offset   readable and writable managed,
-//   pinned, mapped   the same address for host and device, alias_offset = 0
+//   device memory            0x7000'0000'0000 and up, PROT_NONE for the host: a stray host access
+//                            faults as it does beside a real device
+//   its bytes                device address + alias_offset: readable and writable
+//   managed, pinned, mapped  the same address for host and device: alias_offset = 0
 //
 // The executor asks find() at the first access to an allocation and then keeps the answer for as
-// long as epoch() stays the same.
+// long as epoch() stays the same. Records stay readable until the launch that found them has ended.
 
 #include <atomic>
 #include <cstdint>
@@ -23,6 +24,7 @@ struct Allocation {
   std::uint64_t end = 0;
   std::ptrdiff_t alias_offset = 0;  // host address of a byte = device address + alias_offset
   bool read_only = false;
+  bool freed = false;  // nearest() only: it was allocated once
 };
 
 class AddressSpace {
