@@ -249,6 +249,9 @@ class Machine {
                      Handle unique_stream) = 0;
   virtual Status synchronize(Handle unique_stream) = 0;
 
+  // Where the host program stands in virtual time, in nanoseconds.
+  virtual std::uint64_t now_ns() { return 0; }
+
   virtual Handle current_context() = 0;
   virtual Handle unique_stream(Handle context, Handle stream) = 0;
   virtual Handle stream_of(Handle unique_stream) = 0;
