@@ -143,6 +143,14 @@ std::string list_of(std::span<const FatbinEntry> entries) {
   return text.empty() ? "nothing" : text;
 }
 
+// libcudadevrt was compiled from one file, whose name is in its symbols.
+bool is_device_runtime(std::span<const FatbinEntry> unit) {
+  return std::any_of(unit.begin(), unit.end(), [](const FatbinEntry& entry) {
+    return entry.kind == FatbinKind::kPtx &&
+           entry.text().find("_cuda_device_runtime_cu_") != std::string_view::npos;
+  });
+}
+
 bool runs_on(const FatbinEntry& entry, std::uint32_t capability) {
   if (entry.kind != FatbinKind::kPtx) return false;
   if (entry.variant == 'a') return entry.arch == capability;
@@ -181,6 +189,7 @@ Result<std::vector<std::vector<FatbinEntry>>> read_fatbin_wrapper(const void* wr
   const auto add = [&units](const void* container) -> Status {
     const std::span bytes(static_cast<const std::byte*>(container), fatbin_size(container));
     ASSIGN_OR_RETURN(std::vector<FatbinEntry> entries, read_fatbin(bytes));
+    if (is_device_runtime(entries)) return Ok{};
     units.push_back(std::move(entries));
     return Ok{};
   };

@@ -44,7 +44,8 @@ Result<std::vector<FatbinEntry>> read_fatbin(std::span<const std::byte> bytes);
 std::size_t fatbin_size(const void* container);
 
 // The translation units behind a __fatBinC_Wrapper_t in memory, as __cudaRegisterFatBinary gets
-// it, each with its entries: one for version 1, one per linked file for version 2.
+// it, each with its entries: one for version 1, one per linked file for version 2. The unit of
+// libcudadevrt, which comes along with -rdc, is left out: its functions stay without a body.
 Result<std::vector<std::vector<FatbinEntry>>> read_fatbin_wrapper(const void* wrapper);
 
 // The PTX to use on a device of compute capability `capability` (86 for 8.6): the highest

@@ -348,7 +348,8 @@ struct Register {
 
 enum class Linkage : std::uint8_t { kLocal, kVisible, kExtern, kWeak, kCommon };
 
-// `address of symbol + addend` to be stored at `offset` of a variable's initial value.
+// `address of symbol + addend` to be stored at `offset` of a variable's initial value; value_of()
+// (relocation.h) says which bytes. Packed structs of nvcc's have one of these for each byte.
 struct Relocation {
   std::uint64_t offset = 0;
   std::uint8_t size = 8;

@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "emulator/ptx/load.h"
+#include "tests/unit/emulator/ptx/load.h"
 
 namespace drgpum::emulator::ptx {
 namespace {
@@ -78,12 +78,12 @@ TEST(Fatbin, ArchitectureSpecificPtxRunsThereAlone) {
   EXPECT_FALSE(pick_ptx(*entries, 120));
 }
 
-TEST(Fatbin, LoadsAsAModuleImage) {
-  const auto program = load_image(file("vector_add.speed.fatbin"), 86, "image");
+TEST(Fatbin, HoldsTextThatLoads) {
+  const auto entries = read_fatbin(file("vector_add.speed.fatbin"));
+  ASSERT_TRUE(entries) << entries.error().message;
+  const auto program = load_texts({(*pick_ptx(*entries, 86))->text()});
   ASSERT_TRUE(program) << program.error().message;
   EXPECT_EQ(program->target, 80u);
-  ASSERT_EQ(program->functions.size(), 1u);
-  EXPECT_FALSE(program->functions[0].blocks.empty());
 }
 
 TEST(Fatbin, SaysWhereTheFormatBreaks) {

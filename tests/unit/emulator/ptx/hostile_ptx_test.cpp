@@ -6,9 +6,9 @@
 #include <gtest/gtest.h>
 
 #include "emulator/ptx/control_flow.h"
-#include "emulator/ptx/load.h"
 #include "emulator/ptx/parser.h"
 #include "emulator/ptx/printer.h"
+#include "tests/unit/emulator/ptx/load.h"
 
 namespace drgpum::emulator::ptx {
 namespace {
@@ -50,7 +50,7 @@ $L2: st.shared.u8 [s+4], %h1; tex.2d.v4.f32.s32 {%f1, %f2, _, _}, [%rd1, {%r1, %
 
 void expect_line_or_program(const std::string& text) {
   const std::string_view view = text;
-  const auto program = load_texts(std::span(&view, 1), "hostile");
+  const auto program = load_texts({view});
   if (!program) {
     const std::string& message = program.error().message;
     EXPECT_FALSE(message.empty());
@@ -67,7 +67,7 @@ void expect_line_or_program(const std::string& text) {
 }
 
 TEST(HostilePtx, TheTextItselfIsGood) {
-  const auto program = load_texts(std::span(&kText, 1), "good");
+  const auto program = load_texts({kText});
   EXPECT_TRUE(program) << program.error().message;
 }
 
@@ -134,7 +134,7 @@ TEST(HostilePtx, AHundredThousandBlocksInARowAreOnlyAProgram) {
   }
   text += "}\n";
   const std::string_view view = text;
-  const auto program = load_texts(std::span(&view, 1), "long");
+  const auto program = load_texts({view});
   ASSERT_TRUE(program) << program.error().message;
   ASSERT_EQ(program->functions[0].blocks.size(), 100000u);
   EXPECT_EQ(program->functions[0].blocks[0].post_dominator, 1u);

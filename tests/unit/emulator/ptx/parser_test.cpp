@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "emulator/ptx/printer.h"
+#include "emulator/ptx/relocation.h"
 
 namespace drgpum::emulator::ptx {
 namespace {
@@ -153,6 +154,10 @@ TEST(Parser, ReadsInitialValuesAndAddresses) {
                 ".const .f32 g[4] = {0f3F800000, 0f00000000, 0f3F800000, 0f40000000};\n"
                 ".global .attribute(.managed) .u32 n = 4294967295;\n"
                 ".extern .shared .align 16 .b8 s[];\n");
+  const auto& bytes = program->variables[1].relocations;
+  EXPECT_EQ(value_of(bytes[0], 0x700000001234), 0x34u);
+  EXPECT_EQ(value_of(bytes[1], 0x700000001234), 0x12u);
+  EXPECT_EQ(value_of(program->variables[0].relocations[0], 0x700000001230), 0x700000001238u);
 }
 
 TEST(Parser, KeepsWhatItDoesNotKnow) {

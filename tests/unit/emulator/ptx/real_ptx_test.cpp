@@ -8,10 +8,10 @@
 
 #include <gtest/gtest.h>
 
-#include "emulator/ptx/load.h"
 #include "emulator/ptx/parser.h"
 #include "emulator/ptx/printer.h"
 #include "emulator/ptx/words.h"
+#include "tests/unit/emulator/ptx/load.h"
 
 namespace drgpum::emulator::ptx {
 namespace {
@@ -23,8 +23,7 @@ std::string kernels() {
 
 Program loaded() {
   const std::string text = kernels();
-  const std::string_view view = text;
-  auto program = load_texts(std::span(&view, 1), "kernels.ptx");
+  auto program = load_texts({text});
   EXPECT_TRUE(program) << program.error().message;
   return program ? *std::move(program) : Program{};
 }
@@ -97,6 +96,9 @@ TEST(RealPtx, KeepsInitialValuesAndAddressesOfVariables) {
   EXPECT_EQ(find("weights").size, 20u);
   EXPECT_TRUE(find("managed_count").managed);
   EXPECT_EQ(find("grid_bytes").size, 15u);
+  EXPECT_EQ(find("packed").relocations.size(), 8u);
+  EXPECT_EQ(find("packed").relocations[1].offset, 2u);
+  EXPECT_EQ(find("packed").relocations[1].mask, 0xFF00u);
   EXPECT_EQ(find("dynamic").linkage, Linkage::kExtern);
 }
 
