@@ -7,6 +7,8 @@
 #include <cstring>
 #include <utility>
 
+#include "emulator/ptx/relocation.h"
+
 namespace drgpum::emulator {
 namespace {
 
@@ -36,7 +38,7 @@ Block* allocate_variable(MachineCore& core, Context& context, const ptx::Variabl
 
 // Writes `address of a symbol` into an initial value.
 void relocate(std::byte* at, const ptx::Relocation& relocation, std::uint64_t address) {
-  std::uint64_t value = (address + static_cast<std::uint64_t>(relocation.addend)) & relocation.mask;
+  const std::uint64_t value = ptx::value_of(relocation, address);
   std::memcpy(at + relocation.offset, &value, std::min<std::size_t>(relocation.size, 8));
 }
 
