@@ -21,6 +21,7 @@ namespace {
 constexpr std::array kVerbs{
     Verb{"report", "what wastes memory in a trace, and what each fix saves", report_main},
     Verb{"plan", "lay out objects in one pool, as small as can be", plan_main},
+    Verb{"info", "what a trace holds and how much of it is there", info_main},
 };
 
 struct OtherVerb {

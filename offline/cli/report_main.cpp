@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "offline/cli/terminal.h"
+#include "offline/cli/trace_sources.h"
 #include "offline/cli/verbs.h"
 #include "offline/order/load_evidence.h"
 #include "offline/report/build_report.h"
@@ -27,6 +28,10 @@ struct Arguments {
   std::string rules = "strict";
   std::string level = "allocation";
   std::size_t top = 10;
+  std::vector<std::string> source_roots;
+  std::vector<std::string> path_maps;
+  std::vector<std::string> symbol_paths;
+  bool full_stacks = false;
 };
 
 int fail(const Error& error) {
@@ -47,6 +52,15 @@ void declare(CLI::App& app, Arguments& a) {
   app.add_option("--level", a.level, "judge whole allocations, or the tensors inside pools")
       ->check(CLI::IsMember({"allocation", "tensor"}))
       ->capture_default_str();
+  app.add_option("--source-root", a.source_roots, "directory that holds the program's sources");
+  app.add_option("--path-map", a.path_maps, "A=B: source files recorded below A lie below B")
+      ->check([](const std::string& map) {
+        return map.find('=') == std::string::npos ? "is not of the form A=B" : "";
+      });
+  app.add_option("--symbol-path", a.symbol_paths,
+                 "directory that holds modules or their debug files");
+  app.add_flag("--full-stacks", a.full_stacks,
+               "show frames of system libraries, headers and program start too");
   app.add_option("--top", a.top, "findings to show in text; 0 shows all")->capture_default_str();
   app.footer(
       "Examples:\n"
@@ -54,11 +68,36 @@ void declare(CLI::App& app, Arguments& a) {
       "  drgpum report app.drgp --format json -o report.json\n");
 }
 
+SourcePlaces places_of(const Arguments& a) {
+  SourcePlaces places;
+  places.roots = a.source_roots;
+  for (const std::string& map : a.path_maps) {
+    const std::size_t equals = map.find('=');
+    places.path_map.emplace_back(map.substr(0, equals), map.substr(equals + 1));
+  }
+  return places;
+}
+
+TraceSources find_sources(const Trace& tables, const Arguments& a, ProgressLine& progress) {
+  SourceOptions options;
+  options.symbol_paths = a.symbol_paths;
+  options.full_stacks = a.full_stacks;
+  options.progress = [&](std::string_view module) {
+    progress.show("finding lines of " + printable(module));
+  };
+  return TraceSources(resolve_sources(tables, options), places_of(a));
+}
+
 Result<Report> report_on(const std::string& path, const Arguments& a, ProgressLine& progress) {
-  ASSIGN_OR_RETURN(LoadedEvidence loaded,
-                   load_evidence(path, [&](std::uint64_t done, std::uint64_t all) {
-                     progress.show("reading " + path + ", " + percent_of(done, all));
-                   }));
+  EvidenceBuilder builder;
+  LoadOptions load;
+  load.calls = false;
+  load.also = [&](const trace::Record& record) { return builder.add(record); };
+  load.progress = [&](std::uint64_t done, std::uint64_t all) {
+    progress.show("reading " + path + ", " + percent_of(done, all));
+  };
+  ASSIGN_OR_RETURN(const Trace tables, load_trace(path, load));
+  LoadedEvidence loaded = finish_evidence(std::move(builder), tables.summary(), path);
   ReportOptions options;
   options.rules = a.rules == "drgpum" ? Rules::kPublished : Rules::kStrict;
   options.level = a.level == "tensor" ? MemoryLevel::kTensor : MemoryLevel::kAllocation;
@@ -66,9 +105,13 @@ Result<Report> report_on(const std::string& path, const Arguments& a, ProgressLi
   options.progress = [&](std::string_view stage) {
     progress.show(std::string(stage) + " " + path);
   };
-  SourceLookup sources;
-  return build_report(std::move(loaded.evidence), loaded.complete, std::move(loaded.reason),
-                      sources, options);
+  TraceSources sources = find_sources(tables, a, progress);
+  Report report = build_report(std::move(loaded.evidence), loaded.complete,
+                               std::move(loaded.reason), sources, options);
+  if (!a.brief)
+    for (const std::string& line : sources.missing())
+      std::fprintf(stderr, "drgpum report: %s\n", line.c_str());
+  return report;
 }
 
 void write(const std::vector<Report>& reports, const Arguments& a, std::ostream& out) {

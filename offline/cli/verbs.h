@@ -17,6 +17,7 @@ enum ExitStatus : int {
   kExitIncomplete = 4,  // a damaged or unfinished trace
 };
 
+int info_main(int argc, char** argv);
 int report_main(int argc, char** argv);
 int plan_main(int argc, char** argv);
 

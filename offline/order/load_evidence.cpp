@@ -35,15 +35,18 @@ Result<LoadedEvidence> load_evidence(const std::string& path, const LoadProgress
     if (progress && count % kRecordsPerTick == 0)
       progress(reader.bytes_read(), reader.summary().file_bytes);
   }
+  return finish_evidence(std::move(builder), reader.summary(), path);
+}
+
+LoadedEvidence finish_evidence(EvidenceBuilder&& builder, const trace::ReadSummary& summary,
+                               const std::string& path) {
   LoadedEvidence loaded;
   loaded.evidence = std::move(builder).finish();
   loaded.evidence.path = path;
-  loaded.evidence.file_bytes = reader.summary().file_bytes;
-  loaded.reason = reader.summary().completeness == trace::Completeness::kComplete
-                      ? loss_in(loaded.evidence)
-                      : reader.summary().reason;
-  loaded.complete =
-      loaded.reason.empty() && reader.summary().completeness == trace::Completeness::kComplete;
+  loaded.evidence.file_bytes = summary.file_bytes;
+  loaded.reason = summary.completeness == trace::Completeness::kComplete ? loss_in(loaded.evidence)
+                                                                         : summary.reason;
+  loaded.complete = loaded.reason.empty() && summary.completeness == trace::Completeness::kComplete;
   return loaded;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "offline/order/evidence.h"
+#include "proto/trace/trace_reader.h"
 
 namespace drgpum {
 
@@ -18,6 +19,10 @@ struct LoadedEvidence {
 
 // Told the bytes read and the bytes there are, now and then.
 using LoadProgress = std::function<void(std::uint64_t done, std::uint64_t all)>;
+
+// What a builder gathered from a trace that was read to its end.
+LoadedEvidence finish_evidence(EvidenceBuilder&& builder, const trace::ReadSummary& summary,
+                               const std::string& path);
 
 // A damaged or unfinished trace is loaded as far as it is good. kIo, kNotFound: the file cannot be
 // read. kCorrupt: it is no trace. kUnsupported: of another major version, or too large.

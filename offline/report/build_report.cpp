@@ -38,7 +38,7 @@ class Resolver {
     if (id == 0 || report_.call_paths.count(id) != 0) return;
     CallPath path;
     path.frames = sources_.frames(id);
-    path.site = sources_.site(path.frames);
+    path.site = sources_.site(id);
     report_.call_paths.emplace(id, std::move(path));
   }
 

@@ -10,7 +10,7 @@ namespace drgpum {
 std::vector<SourceFrame> SourceLookup::frames(std::uint32_t) {
   return {};
 }
-std::size_t SourceLookup::site(const std::vector<SourceFrame>&) {
+std::size_t SourceLookup::site(std::uint32_t) {
   return 0;
 }
 std::string SourceLookup::variable(const SourceFrame&) {

@@ -31,8 +31,8 @@ class SourceLookup {
   virtual ~SourceLookup() = default;
   // Innermost first.
   virtual std::vector<SourceFrame> frames(std::uint32_t call_path);
-  // The place among `frames` of the first outside functions that only wrap the allocation.
-  virtual std::size_t site(const std::vector<SourceFrame>& frames);
+  // The place among its frames of the first outside functions that only wrap the allocation.
+  virtual std::size_t site(std::uint32_t call_path);
   // The variable that the line of the site assigns; empty when it cannot be told.
   virtual std::string variable(const SourceFrame& site);
 };

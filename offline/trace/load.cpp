@@ -39,7 +39,9 @@ class TraceBuilder {
  private:
   static constexpr std::uint64_t kMostCalls = 0xfffffffe;
 
-  void take(const ProcessRecord& process) { trace_.process_ = process; }
+  void take(const ProcessRecord& process) {
+    if (!std::exchange(has_process_, true)) trace_.process_ = process;
+  }
   void take(const DeviceRecord& device) { trace_.devices_.add(device); }
   void take(const ContextRecord& context) { trace_.contexts_.add({context, std::nullopt}); }
   void take(const ContextEndRecord& end) {
@@ -54,8 +56,12 @@ class TraceBuilder {
     if (auto* module = trace_.modules_.find(end.id)) module->unloaded_at = end.unloaded_at;
   }
   void take(const CallPathRecord& path) {
-    TraceCallPath row{path.id, static_cast<std::uint32_t>(trace_.frames_.size()),
-                      static_cast<std::uint32_t>(path.frames.size()), std::nullopt, 0, std::nullopt};
+    TraceCallPath row{path.id,
+                      static_cast<std::uint32_t>(trace_.frames_.size()),
+                      static_cast<std::uint32_t>(path.frames.size()),
+                      std::nullopt,
+                      0,
+                      std::nullopt};
     trace_.frames_.insert(trace_.frames_.end(), path.frames.begin(), path.frames.end());
     trace_.call_paths_.add(row);
   }
@@ -216,6 +222,7 @@ class TraceBuilder {
   const LoadOptions& options_;
   Trace trace_;
   TraceChecker checker_;
+  bool has_process_ = false;
   const char* refused_ = nullptr;
   std::uint64_t lost_ = 0;
   std::unordered_map<std::string, std::size_t> names_;
