@@ -32,8 +32,8 @@ set(DRGPUM_NVCC_FLAGS -std=c++17 -I${PROJECT_SOURCE_DIR} -Wno-deprecated-gpu-tar
 
 # drgpum_cuda_program(<target> SOURCE x.cu [FLAGS ...] [OUTPUT name]): an executable built by nvcc
 # with the shared CUDA runtime, as a user would build it. It lands in this directory's build folder.
-# The runtime is linked by its file: a toolkit from Python packages has no libcudart.so to find by
-# -cudart shared, and the name that the program then asks for, libcudart.so.13, is the same.
+# It is linked against the emulated device's runtime: a toolkit from Python packages has no
+# libcudart.so, and the name that the program then asks for, libcudart.so.13, is the same.
 function(drgpum_cuda_program target)
   cmake_parse_arguments(ARG "" "SOURCE;OUTPUT" "FLAGS" ${ARGN})
   if(NOT ARG_OUTPUT)
@@ -42,8 +42,9 @@ function(drgpum_cuda_program target)
   cmake_path(ABSOLUTE_PATH ARG_SOURCE BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} OUTPUT_VARIABLE source)
   set(output ${CMAKE_CURRENT_BINARY_DIR}/${ARG_OUTPUT})
   add_custom_command(OUTPUT ${output}
-    COMMAND ${DRGPUM_NVCC} ${DRGPUM_NVCC_FLAGS} -cudart none -cudadevrt none -g -lineinfo ${ARG_FLAGS}
-            -MD -MF ${output}.d -o ${output} ${source} $<TARGET_FILE:drgpum_emulated_cudart>
+    COMMAND ${DRGPUM_NVCC} ${DRGPUM_NVCC_FLAGS} -cudart shared -cudadevrt none -g -lineinfo ${ARG_FLAGS}
+            -MD -MF ${output}.d -o ${output} ${source}
+            -L$<TARGET_FILE_DIR:drgpum_emulated_cudart>
     DEPENDS ${source} drgpum_emulated_cudart DEPFILE ${output}.d
     COMMENT "nvcc ${ARG_OUTPUT}" VERBATIM)
   add_custom_target(${target} ALL DEPENDS ${output})
