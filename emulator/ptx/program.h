@@ -212,7 +212,7 @@ enum class WarpMode : std::uint8_t {
   kBallot,  // vote, match.all/.any
   kSync,
   kArrive,
-  kRed,
+  kRed,        // bar.red: BoolOp says .and or .or; kNone is .popc
   kCtaArrive,  // bar, barrier: .sync .arrive .red; kSync also bar.warp.sync
 };
 
@@ -266,7 +266,7 @@ enum class Special : std::uint8_t {
   kClusterNctarank,
   kIsExplicitCluster,
   kEnvreg,  // number in Operand::bits
-  kPm,      // number in Operand::bits
+  kPm,      // number in Operand::bits; 64 + n for %pm<n>_64
   kCurrentGraphExec,
 };
 

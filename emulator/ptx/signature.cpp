@@ -165,6 +165,10 @@ Signature memory(const Instruction& i) {
       return without_result({kAddress, elements}, {kPolicy});
     case Opcode::kCpAsync:
       return without_result({kAddress, kAddress, kU32}, {{}, kPolicy});
+    case Opcode::kCreatepolicy: {
+      const bool fraction = !i.modifiers.empty() && i.modifiers.front() == "fractional";
+      return fraction ? with_result(value(Type::kB64), {}, {value(Type::kF32)}) : Signature{};
+    }
     case Opcode::kDiscard:
     case Opcode::kApplypriority:
       return without_result({kAddress, kU32});
@@ -238,112 +242,47 @@ bool first_is_result_of_open(const Instruction& i, const Operand& first, std::si
   }
 }
 
+Signature move(const Instruction& i) {
+  const Slot slot = i.type == Type::kPred ? kPredicate : Slot{Use::kVector, i.type};
+  return with_result(slot, {slot});
+}
+
+Signature open_signature(const Instruction&) {
+  return {};
+}
+
+using Maker = Signature (*)(const Instruction&);
+using Makers = std::array<Maker, static_cast<std::size_t>(Opcode::kOther) + 1>;
+
+Makers make_makers() {
+  using enum Opcode;
+  Makers makers;
+  makers.fill(open_signature);
+  const auto set = [&makers](Maker maker, std::initializer_list<Opcode> opcodes) {
+    for (const Opcode opcode : opcodes)
+      makers[static_cast<std::size_t>(opcode)] = maker;
+  };
+  set(arithmetic, {kAdd, kAddc, kCopysign, kDiv, kDp2a, kDp4a, kFma, kMad, kMad24, kMadc, kMax,
+                   kMin, kMul, kMul24, kRem, kSad, kSub, kSubc});
+  set(unary, {kAbs, kBfind, kBrev, kClz, kCnot, kCos, kCvta, kEx2, kIsspacep, kLg2, kNeg, kNot,
+              kPopc, kRcp, kRsqrt, kSin, kSqrt, kTanh, kTestp});
+  set(bits, {kAnd, kBfe, kBfi, kBmsk, kFns, kLop3, kOr, kPrmt, kShf, kShl, kShr, kSzext, kXor});
+  set(comparison, {kSelp, kSet, kSetp, kSlct});
+  set(conversion, {kCvt});
+  set(move, {kMov});
+  set(memory, {kApplypriority, kAtom, kCpAsync, kCreatepolicy, kDiscard, kLd, kLdu, kPrefetch,
+               kPrefetchu, kRed, kSt});
+  set(warp, {kActivemask, kBar, kBarrier, kElect, kMatch, kRedux, kShfl, kVote});
+  set(control, {kBra, kBrkpt, kBrx, kCpAsyncCommitGroup, kCpAsyncWaitAll, kCpAsyncWaitGroup, kExit,
+                kGriddepcontrol, kMembar, kNanosleep, kPmevent, kRet, kTrap});
+  return makers;
+}
+
 }  // namespace
 
 Signature signature_of(const Instruction& instruction) {
-  switch (instruction.opcode) {
-    case Opcode::kAdd:
-    case Opcode::kAddc:
-    case Opcode::kCopysign:
-    case Opcode::kDiv:
-    case Opcode::kDp2a:
-    case Opcode::kDp4a:
-    case Opcode::kFma:
-    case Opcode::kMad:
-    case Opcode::kMad24:
-    case Opcode::kMadc:
-    case Opcode::kMax:
-    case Opcode::kMin:
-    case Opcode::kMul:
-    case Opcode::kMul24:
-    case Opcode::kRem:
-    case Opcode::kSad:
-    case Opcode::kSub:
-    case Opcode::kSubc:
-      return arithmetic(instruction);
-    case Opcode::kAbs:
-    case Opcode::kBfind:
-    case Opcode::kBrev:
-    case Opcode::kClz:
-    case Opcode::kCnot:
-    case Opcode::kCos:
-    case Opcode::kCvta:
-    case Opcode::kEx2:
-    case Opcode::kIsspacep:
-    case Opcode::kLg2:
-    case Opcode::kNeg:
-    case Opcode::kNot:
-    case Opcode::kPopc:
-    case Opcode::kRcp:
-    case Opcode::kRsqrt:
-    case Opcode::kSin:
-    case Opcode::kSqrt:
-    case Opcode::kTanh:
-    case Opcode::kTestp:
-      return unary(instruction);
-    case Opcode::kAnd:
-    case Opcode::kBfe:
-    case Opcode::kBfi:
-    case Opcode::kBmsk:
-    case Opcode::kFns:
-    case Opcode::kLop3:
-    case Opcode::kOr:
-    case Opcode::kPrmt:
-    case Opcode::kShf:
-    case Opcode::kShl:
-    case Opcode::kShr:
-    case Opcode::kSzext:
-    case Opcode::kXor:
-      return bits(instruction);
-    case Opcode::kSelp:
-    case Opcode::kSet:
-    case Opcode::kSetp:
-    case Opcode::kSlct:
-      return comparison(instruction);
-    case Opcode::kCvt:
-      return conversion(instruction);
-    case Opcode::kMov: {
-      const Slot slot =
-          instruction.type == Type::kPred ? kPredicate : Slot{Use::kVector, instruction.type};
-      return with_result(slot, {slot});
-    }
-    case Opcode::kApplypriority:
-    case Opcode::kAtom:
-    case Opcode::kCpAsync:
-    case Opcode::kDiscard:
-    case Opcode::kLd:
-    case Opcode::kLdu:
-    case Opcode::kPrefetch:
-    case Opcode::kPrefetchu:
-    case Opcode::kRed:
-    case Opcode::kSt:
-      return memory(instruction);
-    case Opcode::kActivemask:
-    case Opcode::kBar:
-    case Opcode::kBarrier:
-    case Opcode::kElect:
-    case Opcode::kMatch:
-    case Opcode::kRedux:
-    case Opcode::kShfl:
-    case Opcode::kVote:
-      return warp(instruction);
-    case Opcode::kBra:
-    case Opcode::kBrkpt:
-    case Opcode::kBrx:
-    case Opcode::kCpAsyncCommitGroup:
-    case Opcode::kCpAsyncWaitAll:
-    case Opcode::kCpAsyncWaitGroup:
-    case Opcode::kExit:
-    case Opcode::kGriddepcontrol:
-    case Opcode::kMembar:
-    case Opcode::kNanosleep:
-    case Opcode::kPmevent:
-    case Opcode::kRet:
-    case Opcode::kTrap:
-      return control(instruction);
-    default:
-      return {};
-  }
+  static const Makers kMakers = make_makers();
+  return kMakers[static_cast<std::size_t>(instruction.opcode)](instruction);
 }
 
 bool has_destination(const Instruction& instruction, const Operand& first, std::size_t operands) {

@@ -154,6 +154,9 @@ class FunctionVerifier {
 
   Complaint check_predicate(const Operand& operand) {
     if (operand.kind == OperandKind::kImmediate) return {};
+    if (operand.kind == OperandKind::kSpecial && operand.special == Special::kIsExplicitCluster) {
+      return {};
+    }
     const bool good = operand.kind == OperandKind::kRegister &&
                       function_.registers[operand.index].type == Type::kPred;
     return good ? Complaint() : "a predicate is missing";

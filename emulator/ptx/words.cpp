@@ -253,6 +253,8 @@ struct Family {
   std::uint32_t first;
 };
 
+constexpr std::uint32_t kWidePm = 64;  // added to the number of %pm<n>_64
+
 constexpr Family kFamilies[] = {
     {"%envreg", Special::kEnvreg, 0},
     {"%pm", Special::kPm, 0},
@@ -268,12 +270,13 @@ std::optional<SpecialRegister> numbered_special(std::string_view name) {
   for (const Family& family : kFamilies) {
     if (!name.starts_with(family.prefix)) continue;
     std::string_view digits = name.substr(family.prefix.size());
-    if (family.special == Special::kPm && digits.ends_with("_64")) digits.remove_suffix(3);
+    const bool wide = family.special == Special::kPm && digits.ends_with("_64");
+    if (wide) digits.remove_suffix(3);
     if (digits.empty() || digits.size() > 2) continue;
     std::uint32_t number = 0;
     const auto* end = digits.data() + digits.size();
     if (std::from_chars(digits.data(), end, number).ptr != end) continue;
-    return SpecialRegister{family.special, family.first + number};
+    return SpecialRegister{family.special, family.first + number + (wide ? kWidePm : 0)};
   }
   return std::nullopt;
 }
@@ -390,7 +393,8 @@ std::string text_of(const SpecialRegister& special) {
     case Special::kEnvreg:
       return "%envreg" + number;
     case Special::kPm:
-      return "%pm" + number;
+      if (special.number < kWidePm) return "%pm" + number;
+      return "%pm" + std::to_string(special.number - kWidePm) + "_64";
     default:
       return std::string(find_value(kSpecials, special.special));
   }

@@ -16,9 +16,20 @@
 namespace drgpum::emulator::ptx {
 namespace {
 
-std::string kernels() {
-  std::ifstream stream(FIXTURES "/kernels.ptx");
+std::string content(const std::string& path) {
+  std::ifstream stream(path);
   return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+std::string kernels() {
+  return content(FIXTURES "/kernels.ptx");
+}
+
+// NVIDIA's assembler as an independent reader.
+int assembled(const std::string& text, const std::string& architecture) {
+  const std::string path = testing::TempDir() + "printed_for_" + architecture + ".ptx";
+  std::ofstream(path) << text;
+  return std::system((PTXAS " -arch=" + architecture + " -o /dev/null " + path).c_str());
 }
 
 Program loaded() {
@@ -73,9 +84,19 @@ TEST(RealPtx, PrintsToTextThatParsesToTheSameText) {
 TEST(RealPtx, PrintsToTextThatPtxasTakes) {
   const auto program = parse(kernels());
   ASSERT_TRUE(program) << program.error().message;
-  const std::string path = testing::TempDir() + "printed_kernels.ptx";
-  std::ofstream(path) << to_text(*program);
-  EXPECT_EQ(std::system((PTXAS " -arch=sm_80 -o /dev/null " + path).c_str()), 0);
+  EXPECT_EQ(assembled(to_text(*program), "sm_80"), 0);
+}
+
+TEST(RealPtx, TheNewestInstructionsPassAndPrint) {
+  const std::string text = content(SOURCES "/whole_isa.ptx");
+  const auto loaded_whole = load_texts({text});
+  ASSERT_TRUE(loaded_whole) << loaded_whole.error().message;
+  Program program = *parse(text);
+  const std::string printed = to_text(program);
+  EXPECT_EQ(to_text(*parse(printed)), printed);
+  std::string specific = printed;  // Program::target has no letter
+  specific.replace(specific.find("sm_100"), 6, "sm_100a");
+  EXPECT_EQ(assembled(specific, "sm_100a"), 0);
 }
 
 TEST(RealPtx, KeepsInitialValuesAndAddressesOfVariables) {
