@@ -37,8 +37,9 @@ bool is_system_file(std::string_view file) {
       "/usr/include/", "/usr/lib/", "/usr/local/cuda", "/opt/nvidia/", "/usr/local/include/"};
   for (const std::string_view header : kHeaders)
     if (base_name(file) == base_name(header)) return true;
-  for (const std::string_view part : {"/include/c++/", "/include/thrust/", "/include/cub/",
-                                      "/include/crt/", "/sysdeps/", "/csu/libc-start"})
+  for (const std::string_view part :
+       {"/crt/link.stub", "/include/c++/", "/include/thrust/", "/include/cub/", "/include/crt/",
+        "/sysdeps/", "/csu/libc-start"})
     if (file.find(part) != std::string_view::npos) return true;
   return starts_with_any(file, kRoots) || file.starts_with("./csu/") || file.starts_with("./nptl/");
 }
@@ -53,8 +54,18 @@ bool is_start_up(std::string_view function) {
 }
 
 bool is_launch_stub(std::string_view function, std::string_view file) {
-  return function.starts_with("__device_stub__") || base_name(file).starts_with("tmpxft_") ||
+  return function.find("__device_stub_") != std::string_view::npos ||
          file.ends_with(".cudafe1.stub.c");
+}
+
+std::string_view generated_from(std::string_view file) {
+  std::string_view name = base_name(file);
+  constexpr std::string_view kEnding = ".cudafe1.cpp";
+  if (!name.starts_with("tmpxft_") || !name.ends_with(kEnding)) return {};
+  name.remove_suffix(kEnding.size());
+  const std::size_t dash = name.find('-');
+  const std::size_t begin = name.find('_', dash == std::string_view::npos ? 0 : dash);
+  return begin == std::string_view::npos ? std::string_view() : name.substr(begin + 1);
 }
 
 // Brackets of all kinds nest; what is inside counts for nothing.
@@ -83,7 +94,19 @@ std::string_view unqualified(std::string_view function) {
   return function.substr(begin, end == std::string_view::npos ? end : end - begin);
 }
 
+namespace {
+
+// Buffer<float>::Buffer(int): the name is that of the class before it.
+bool is_constructor(std::string_view function, std::string_view name) {
+  const auto begin = static_cast<std::size_t>(name.data() - function.data());
+  if (begin < 2 || name.empty()) return false;
+  return unqualified(function.substr(0, begin - 2)) == name;
+}
+
+}  // namespace
+
 bool has_allocator_name(std::string_view function) {
+  if (is_constructor(function, unqualified(function))) return true;
   std::string name(unqualified(function));
   for (char& c : name)
     c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));

@@ -15,7 +15,12 @@ bool is_system_file(std::string_view file);
 bool is_start_up(std::string_view function);
 // A stub that nvcc makes for a kernel's launch.
 bool is_launch_stub(std::string_view function, std::string_view file);
-// The name says that the function allocates: my_malloc, Pool::allocate, operator new, make_buffer.
+// The file that nvcc's host pass made from a source file: its lines are those of the source.
+// Returns the source's name without ending ("s" of "tmpxft_0000_0000-6_s.cudafe1.cpp"), else
+// nothing.
+std::string_view generated_from(std::string_view file);
+// The name says that the function allocates (my_malloc, Pool::allocate, operator new, make_buffer)
+// or constructs.
 bool has_allocator_name(std::string_view function);
 // Qualifiers, template and call arguments taken off: drgpum::Pool<float>::get(int) is get.
 std::string_view unqualified(std::string_view function);

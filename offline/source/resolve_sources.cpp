@@ -3,6 +3,7 @@
 // path together and finds its site.
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <map>
 #include <set>
 #include <utility>
@@ -73,12 +74,31 @@ class PathResolver {
     for (std::size_t k = 0; k < addresses.size(); ++k) {
       Frames frames;
       for (const AddressFrame& frame : lines.frames[k])
-        frames.push_back({keep(frame.function), keep(frame.file), frame.line, frame.inlined});
+        frames.push_back({keep(frame.function), keep_file(frame.file), frame.line, frame.inlined});
       if (!frames.empty() && !frames.front().file.empty()) ++note.with_lines;
       resolved_[{&module, addresses[k]}] = std::move(frames);
     }
     if (note.with_lines == note.addresses) note.problem.clear();
     map_.modules_.push_back(std::move(note));
+  }
+
+  // "/usr/bin/../include/a.h" is "/usr/include/a.h".
+  std::string_view keep_file(const std::string& file) {
+    const auto [known, added] = files_.try_emplace(file);
+    if (!added) return known->second;
+    const std::string normal = std::filesystem::path(file).lexically_normal();
+    known->second = keep(normal);
+    if (generated_from(normal).empty())
+      sources_.try_emplace(std::filesystem::path(normal).stem(), known->second);
+    return known->second;
+  }
+
+  // nvcc leaves some functions in the file of its host pass, at the lines of the source.
+  void name_source(PathFrame& frame) const {
+    const std::string_view stem = generated_from(frame.file);
+    if (stem.empty()) return;
+    const auto found = sources_.find(std::string(stem));
+    frame.file = found == sources_.end() ? std::string_view() : found->second;
   }
 
   std::string_view keep(const std::string& text) {
@@ -105,7 +125,8 @@ class PathResolver {
       if (frames.back().function.empty())
         frames.back().function =
             place_name(module, module == nullptr ? address : virtual_address(*module, address));
-      for (const PathFrame& frame : frames) {
+      for (PathFrame& frame : frames) {
+        if (!is_launch_stub(frame.function, frame.file)) name_source(frame);
         all.push_back(frame);
         if (is_mine(module, frame, mine.empty(), kernel)) mine.push_back(frame);
       }
@@ -120,15 +141,15 @@ class PathResolver {
     if (module == nullptr || is_system_module(module->path)) return false;
     if (is_start_up(frame.function) || is_launch_stub(frame.function, frame.file)) return false;
     // nvcc gives each kernel a host function of the same name and place, which launches it.
-    if (inner && !kernel.empty() && frame.function == kernel) return false;
+    if (inner && !kernel.empty() && unqualified(frame.function) == kernel) return false;
     return !is_system_file(frame.file);
   }
 
   std::string kernel_of(const TraceCallPath& path) const {
     const auto* kernel = path.kernel ? trace_.kernels().find(*path.kernel) : nullptr;
-    return kernel == nullptr || kernel->name.size() > kLongestName
-               ? ""
-               : source::demangled(kernel->name);
+    if (kernel == nullptr || kernel->name.size() > kLongestName) return "";
+    const std::string name = source::demangled(kernel->name);
+    return std::string(unqualified(name));
   }
 
   Function& function_of(const PathFrame& frame) { return functions_[{frame.function, frame.file}]; }
@@ -179,6 +200,8 @@ class PathResolver {
   std::map<const TraceModule*, std::vector<std::uint64_t>> addresses_;
   std::map<std::pair<const TraceModule*, std::uint64_t>, Frames> resolved_;
   std::map<std::pair<std::string_view, std::string_view>, Function> functions_;
+  std::unordered_map<std::string, std::string_view> files_;    // as recorded, to as shown
+  std::unordered_map<std::string, std::string_view> sources_;  // by name without ending
 };
 
 const PathFrames& SourceMap::path(CallPathId id) const {

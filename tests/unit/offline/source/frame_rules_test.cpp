@@ -38,8 +38,16 @@ TEST(FrameRulesTest, StartUpIsKnown) {
 
 TEST(FrameRulesTest, LaunchStubsAreKnown) {
   EXPECT_TRUE(is_launch_stub("__device_stub__Z4gemmPf(float*)", "/tmp/a.cu"));
+  EXPECT_TRUE(is_launch_stub("void __wrapper__device_stub_gemm<float>(float*&)", "/tmp/a.cu"));
   EXPECT_TRUE(is_launch_stub("f", "/tmp/tmpxft_00001_00000-6_a.cudafe1.stub.c"));
+  EXPECT_FALSE(is_launch_stub("f", "/tmp/tmpxft_00001_00000-6_a.cudafe1.cpp"));
   EXPECT_FALSE(is_launch_stub("gemm(float*)", "/tmp/a.cu"));
+}
+
+TEST(FrameRulesTest, FilesOfTheHostPassNameTheirSource) {
+  EXPECT_EQ(generated_from("/tmp/tmpxft_00007823_00000000-6_my_app.cudafe1.cpp"), "my_app");
+  EXPECT_EQ(generated_from("/tmp/tmpxft_00007823_00000000-6_my_app.cudafe1.stub.c"), "");
+  EXPECT_EQ(generated_from("/tmp/my_app.cu"), "");
 }
 
 TEST(FrameRulesTest, NamesLoseWhatIsAroundThem) {
@@ -59,6 +67,9 @@ TEST(FrameRulesTest, AllocatorsAreKnownByTheirOwnNameOnly) {
   EXPECT_TRUE(has_allocator_name("deviceAlloc"));
   EXPECT_FALSE(has_allocator_name("std::vector<int, std::allocator<int> >::push_back(int const&)"));
   EXPECT_FALSE(has_allocator_name("Allocator::run()"));
+  EXPECT_TRUE(has_allocator_name("gpu::Buffer<float>::Buffer(unsigned long)"));
+  EXPECT_FALSE(has_allocator_name("gpu::Buffer<float>::~Buffer()"));
+  EXPECT_FALSE(has_allocator_name("Buffer"));
   EXPECT_FALSE(has_allocator_name("deallocate(void*)"));
   EXPECT_FALSE(has_allocator_name("main"));
 }
