@@ -20,6 +20,13 @@ enum class AccessKind : std::uint8_t {
   kAsyncCopy,  // cp.async: global to shared
 };
 
+// What is known of the addresses of the active lanes, so that an observer need not look at each.
+enum class AccessPattern : std::uint8_t {
+  kScattered,   // nothing
+  kUniform,     // all 32 lanes are active and have addresses[0]
+  kContiguous,  // all 32 lanes are active; lane l has addresses[0] + l * size
+};
+
 // One memory instruction of one warp. Lanes outside `mask` hold no meaning in `addresses`.
 struct WarpAccess {
   std::uint64_t pc = 0;     // Executable::pc_base + 16 * instruction number
@@ -27,6 +34,7 @@ struct WarpAccess {
   std::uint32_t flags = 0;  // AccessFlags
   std::uint32_t size = 0;   // bytes per lane, of the whole vector
   AccessKind kind = AccessKind::kPlain;
+  AccessPattern pattern = AccessPattern::kScattered;
   ptx::Space space =
       ptx::Space::kGlobal;  // resolved: a generic access that hit shared says kShared
   const std::uint64_t* addresses =

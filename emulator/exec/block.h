@@ -73,6 +73,7 @@ struct Worker {
   static constexpr unsigned kCacheEntries = 256;
   Launch* launch = nullptr;
   Work work;
+  std::uint64_t scattered = 0;  // accesses, for sampling
   std::uint64_t epoch = 0;
   std::array<CachedAllocation, kCacheEntries> cache{};
 

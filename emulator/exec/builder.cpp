@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "emulator/exec/block.h"
+#include "emulator/ptx/control_flow.h"
 #include "emulator/ptx/words.h"
 
 namespace drgpum::emulator::exec {
@@ -68,6 +69,7 @@ Builder::Builder(const KernelImage& image, std::uint32_t function, LoweredFuncti
     : image_(image), function_(image.executable().program().functions[function]), out_(out) {
   out_.source = &function_;
   out_.index = function;
+  out_.code_base = image.executable().pc_base(function);
 }
 
 RowOffset Builder::allocate(std::uint32_t bytes, std::uint32_t alignment) {
@@ -77,8 +79,36 @@ RowOffset Builder::allocate(std::uint32_t bytes, std::uint32_t alignment) {
   return offset;
 }
 
+// Other splits may execute an instruction at which this one waits: its temporaries are its own.
 RowOffset Builder::temporary(unsigned bytes) {
-  return allocate(bytes * kLanes);
+  const bool waits = current_ < function_.instructions.size() &&
+                     transfers_control(function_.instructions[current_]);
+  if (waits) return allocate(bytes * kLanes);
+  const RowOffset row = take_row(bytes);
+  temporaries_.emplace_back(row, bytes);
+  return row;
+}
+
+RowOffset Builder::take_row(unsigned bytes) {
+  auto& rows = free_rows_[bytes];
+  if (rows.empty()) {
+    const RowOffset row = allocate(bytes * kLanes);
+    passing_.insert(row);
+    return row;
+  }
+  const RowOffset row = rows.back();
+  rows.pop_back();
+  return row;
+}
+
+void Builder::give_row(RowOffset row, unsigned bytes) {
+  free_rows_[bytes].push_back(row);
+}
+
+void Builder::release_temporaries() {
+  for (const auto& [row, bytes] : temporaries_)
+    give_row(row, bytes);
+  temporaries_.clear();
 }
 
 RowOffset Builder::carry_row() {
@@ -86,11 +116,60 @@ RowOffset Builder::carry_row() {
   return carry_row_;
 }
 
+// Registers that pass within one block, from a write to the last read, with no instruction between
+// at which a split may wait, need no row of their own: where other splits stand, nobody reads them.
+void Builder::place_passing_registers() {
+  constexpr std::uint32_t kNone = 0xffffffffu;
+  struct Span {
+    std::uint32_t first = kNone, last = 0;
+    bool passes = true;
+  };
+  std::vector<Span> spans(function_.registers.size());
+  std::vector<std::uint32_t> waits_before;  // per instruction: waiting instructions up to it
+  std::uint32_t waits = 0;
+  for (std::uint32_t n = 0; n < function_.instructions.size(); ++n) {
+    const ptx::Instruction& instruction = function_.instructions[n];
+    waits += transfers_control(instruction) ? 1 : 0;
+    waits_before.push_back(waits);
+    for (const std::uint32_t r : ptx::registers_read(function_, instruction)) {
+      if (spans[r].first == kNone) spans[r].passes = false;
+      spans[r].last = n;
+    }
+    for (const std::uint32_t r : ptx::registers_written(function_, instruction)) {
+      const bool is_first = spans[r].first == kNone;
+      if (is_first) spans[r].first = n;
+      if (is_first && instruction.guard != ptx::kNoRegister) spans[r].passes = false;
+      spans[r].last = std::max(spans[r].last, n);
+    }
+  }
+  std::vector<std::vector<std::uint32_t>> starting(function_.instructions.size()),
+      ending(function_.instructions.size());
+  for (std::uint32_t r = 0; r < spans.size(); ++r) {
+    const Span& span = spans[r];
+    if (span.first == kNone || !span.passes || row_bytes(function_.registers[r].type) == 0)
+      continue;
+    const std::uint32_t before = span.first == 0 ? 0 : waits_before[span.first - 1];
+    if (block_of(span.first) != block_of(span.last) || waits_before[span.last] != before) continue;
+    starting[span.first].push_back(r);
+    ending[span.last].push_back(r);
+  }
+  for (std::uint32_t n = 0; n < function_.instructions.size(); ++n) {
+    for (const std::uint32_t r : starting[n])
+      registers_[r] = take_row(row_bytes(function_.registers[r].type));
+    for (const std::uint32_t r : ending[n])
+      give_row(registers_[r], row_bytes(function_.registers[r].type));
+  }
+}
+
 void Builder::place_registers() {
-  registers_.reserve(function_.registers.size());
-  for (const ptx::Register& reg : function_.registers) {
-    const unsigned bytes = row_bytes(reg.type);
-    registers_.push_back(bytes == 0 ? allocate(4, 4) : allocate(bytes * kLanes));
+  constexpr RowOffset kUnplaced = -1;
+  registers_.assign(function_.registers.size(), kUnplaced);
+  place_passing_registers();
+  free_rows_.clear();  // temporaries must not share rows with registers
+  for (std::uint32_t r = 0; r < registers_.size(); ++r) {
+    if (registers_[r] != kUnplaced) continue;
+    const unsigned bytes = row_bytes(function_.registers[r].type);
+    registers_[r] = bytes == 0 ? allocate(4, 4) : allocate(bytes * kLanes);
   }
 }
 
@@ -289,10 +368,7 @@ void Builder::add_table_target(BranchSite& site, std::uint32_t instruction) {
 }
 
 std::uint32_t Builder::block_of(std::uint32_t instruction) const {
-  const auto after = std::upper_bound(
-      function_.blocks.begin(), function_.blocks.end(), instruction,
-      [](std::uint32_t n, const ptx::BasicBlock& block) { return n < block.begin; });
-  return static_cast<std::uint32_t>(after - function_.blocks.begin()) - 1;
+  return ptx::block_of(function_, instruction);
 }
 
 std::optional<std::uint32_t> Builder::post_dominator(std::uint32_t instruction) const {
@@ -425,6 +501,7 @@ void Builder::lower() {
       ++next_block;
     }
     lower_instruction(number);
+    release_temporaries();
   }
   finish();
 }

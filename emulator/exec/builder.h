@@ -5,6 +5,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -73,6 +74,10 @@ class Builder {
     bool table;
   };
   void place_registers();
+  void place_passing_registers();
+  RowOffset take_row(unsigned bytes);
+  void give_row(RowOffset row, unsigned bytes);
+  void release_temporaries();
   void place_parameters();
   void place_locals();
   void lower_instruction(std::uint32_t number);
@@ -100,6 +105,9 @@ class Builder {
   std::map<Constant, RowOffset> constants_;
   RowOffset constant_end_ = 0;
   RowOffset carry_row_ = -1;
+  std::set<RowOffset> passing_;                           // rows whose inactive lanes nobody needs
+  std::map<unsigned, std::vector<RowOffset>> free_rows_;  // of those, by element width
+  std::vector<std::pair<RowOffset, unsigned>> temporaries_;  // of this instruction
   std::vector<Op> after_;  // resizing ops to place after the next emitted one
   std::vector<Fixup> fixups_;
   std::vector<SiteFixup> site_fixups_;

@@ -7,13 +7,16 @@
 
 namespace drgpum::emulator::exec {
 
-enum class Pattern : std::uint8_t { kContiguous, kUniform, kScattered, kFault };
+// kHalves: each half of the warp is contiguous or uniform by itself, as in blocks 16 threads wide.
+enum class Pattern : std::uint8_t { kContiguous, kUniform, kHalves, kScattered, kFault };
 
-// Where the lanes' bytes are on the host: at `host` + lane * bytes, all at `host`, or at
-// warp.pointers[lane].
+// Where the lanes' bytes are on the host: at `host` + lane * bytes, all at `host`, the halves from
+// `host` and `other` with `step` bytes between lanes, or at warp.pointers[lane].
 struct Reach {
   Pattern pattern;
-  std::byte* host;
+  std::byte* host = nullptr;
+  std::byte* other = nullptr;
+  std::uint32_t step = 0;
 };
 
 inline const MemoryAccess& access_of(const Op* op) {
@@ -37,32 +40,34 @@ inline std::byte* host_pointer(const CachedAllocation& cached, std::uint64_t add
   return reinterpret_cast<std::byte*>(address + static_cast<std::uint64_t>(cached.alias));
 }
 
-// Any mask, any addresses: the paths that are not short. Out of line.
+// Any mask, any addresses, any space: the paths that are not short. Tells the hook too.
 Reach reach_any(const Op* op, WarpContext& warp, const MemoryAccess& access);
-// The hook hears of the access.
-void notify_access(const Op* op, WarpContext& warp, const MemoryAccess& access);
+// The hook hears of an access of all lanes whose pattern is known.
+void notify_pattern(const Op* op, WarpContext& warp, const MemoryAccess& access,
+                    AccessPattern pattern);
 
 template <unsigned bytes, bool write>
 [[gnu::always_inline]] inline Reach reach_global(const Op* op, WarpContext& warp,
                                                  const MemoryAccess& access) {
-  if (warp.hooked_spaces != 0) notify_access(op, warp, access);
   if (warp.mask != kFullMask) [[unlikely]]
     return reach_any(op, warp, access);
   const auto* row = warp.source<std::uint64_t>(access.base);
   const std::uint64_t first = row[0] + static_cast<std::uint64_t>(access.offset);
   const std::uint64_t span = row[kLanes - 1] - row[0];
-  const CachedAllocation& cached = warp.worker->cached(op);
-  const bool aligned = first % bytes == 0 && !(write && cached.read_only);
   Worker& worker = *warp.worker;
+  const CachedAllocation& cached = worker.cached(op);
+  const bool aligned = first % bytes == 0 && !(write && cached.read_only);
   if (span == bytes * (kLanes - 1) && aligned && holds(cached, first, bytes * kLanes) &&
       is_stepping<std::uint64_t>(row, bytes)) {
     worker.work.global_sectors += ((first + bytes * kLanes - 1) >> 5) - (first >> 5) + 1;
     worker.work.global_bytes += bytes * kLanes;
+    if (warp.hooked_spaces != 0) notify_pattern(op, warp, access, AccessPattern::kContiguous);
     return {Pattern::kContiguous, host_pointer(cached, first)};
   }
   if (span == 0 && aligned && holds(cached, first, bytes) && is_stepping<std::uint64_t>(row, 0)) {
     worker.work.global_sectors += 1;
     worker.work.global_bytes += bytes * kLanes;
+    if (warp.hooked_spaces != 0) notify_pattern(op, warp, access, AccessPattern::kUniform);
     return {Pattern::kUniform, host_pointer(cached, first)};
   }
   return reach_any(op, warp, access);
@@ -71,8 +76,8 @@ template <unsigned bytes, bool write>
 template <unsigned bytes>
 [[gnu::always_inline]] inline Reach reach_shared(const Op* op, WarpContext& warp,
                                                  const MemoryAccess& access) {
-  if (warp.hooked_spaces != 0) notify_access(op, warp, access);
-  if (warp.mask != kFullMask || access.base_is_wide) [[unlikely]]
+  if (warp.mask != kFullMask || access.base_is_wide || hooked(warp, ptx::Space::kShared))
+      [[unlikely]]
     return reach_any(op, warp, access);
   const auto* row = warp.source<std::uint32_t>(access.base);
   const std::uint32_t first = row[0] + static_cast<std::uint32_t>(access.offset);
@@ -99,10 +104,8 @@ template <Where where, unsigned bytes, bool write>
     return reach_global<bytes, write>(op, warp, access);
   else if constexpr (where == Where::kShared)
     return reach_shared<bytes>(op, warp, access);
-  else {
-    if (warp.hooked_spaces != 0) notify_access(op, warp, access);
+  else
     return reach_any(op, warp, access);
-  }
 }
 
 }  // namespace drgpum::emulator::exec

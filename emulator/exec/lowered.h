@@ -4,6 +4,7 @@
 
 #include <array>
 #include <deque>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -74,6 +75,7 @@ class KernelImage;
 struct LoweredFunction {
   const KernelImage* image = nullptr;
   const ptx::Function* source = nullptr;
+  std::uint64_t code_base = 0;  // Executable::pc_base
   std::uint32_t index = 0;
   std::vector<Op> ops;
   std::vector<std::byte> constant_storage;
@@ -89,6 +91,7 @@ struct LoweredFunction {
   std::deque<CallSite> calls;
   std::deque<std::vector<std::int32_t>> lists;
   std::deque<std::string> texts;
+  std::deque<std::shared_ptr<void>> others;  // what only one family knows
 };
 
 }  // namespace drgpum::emulator::exec

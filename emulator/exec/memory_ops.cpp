@@ -165,14 +165,17 @@ std::byte* place_lane(WarpContext& warp, const Op* op, const MemoryAccess& acces
   return place_global(warp, op, access, lane, address);
 }
 
+}  // namespace
+
 void call_hook(WarpContext& warp, const Op* op, const MemoryAccess& access, Space space,
-               std::uint32_t mask, const std::uint64_t* addresses) {
+               std::uint32_t mask, const std::uint64_t* addresses, AccessPattern pattern) {
   if (mask == 0 || !hooked(warp, space)) return;
   WarpAccess event;
-  event.pc = pc_of(warp, op);
+  event.pc = warp.frame->function->code_base + 16 * std::uint64_t{op->instruction};
   event.mask = mask;
   event.flags = access.flags;
   event.size = static_cast<std::uint32_t>(access.element_bytes) * access.count;
+  event.pattern = pattern;
   event.space = space;
   event.addresses = addresses;
   const std::uint32_t all = warp.mask;
@@ -181,22 +184,20 @@ void call_hook(WarpContext& warp, const Op* op, const MemoryAccess& access, Spac
   warp.mask = all;
 }
 
-}  // namespace
-
 void notify_hook(WarpContext& warp, const Op* op, const MemoryAccess& access,
                  const std::uint64_t* addresses) {
   if (warp.hooked_spaces == 0) return;
   if (access.where != Where::kGeneric) {
-    call_hook(warp, op, access, access.space, warp.mask, addresses);
+    call_hook(warp, op, access, access.space, warp.mask, addresses, AccessPattern::kScattered);
     return;
   }
-  std::uint32_t windowed = 0;
-  for (unsigned i = 0; i < kLanes; ++i)
-    windowed |= static_cast<std::uint32_t>(addresses[i] >> (kWindowBits + 4) == 3) << i;
-  windowed &= warp.mask;
+  const std::uint32_t windowed =
+      warp.mask & lanes_where<std::uint64_t>([=](unsigned i) {
+        return addresses[i] >> (kWindowBits + 4) == kSharedWindow >> (kWindowBits + 4);
+      });
   const Space plain = access.space == Space::kGeneric ? Space::kGlobal : access.space;
   if (windowed == 0) {
-    call_hook(warp, op, access, plain, warp.mask, addresses);
+    call_hook(warp, op, access, plain, warp.mask, addresses, AccessPattern::kScattered);
     return;
   }
   std::array<std::uint64_t, kLanes> offsets{};
@@ -206,9 +207,11 @@ void notify_hook(WarpContext& warp, const Op* op, const MemoryAccess& access,
     if (in_window(addresses[lane], kSharedWindow)) by_space[0] |= 1u << lane;
     if (in_window(addresses[lane], kLocalWindow)) by_space[1] |= 1u << lane;
   });
-  call_hook(warp, op, access, Space::kShared, by_space[0], offsets.data());
-  call_hook(warp, op, access, Space::kLocal, by_space[1], offsets.data());
-  call_hook(warp, op, access, plain, warp.mask & ~windowed, addresses);
+  call_hook(warp, op, access, Space::kShared, by_space[0], offsets.data(),
+            AccessPattern::kScattered);
+  call_hook(warp, op, access, Space::kLocal, by_space[1], offsets.data(),
+            AccessPattern::kScattered);
+  call_hook(warp, op, access, plain, warp.mask & ~windowed, addresses, AccessPattern::kScattered);
 }
 
 void fill_addresses(const WarpContext& warp, const MemoryAccess& access, std::uint64_t* addresses) {

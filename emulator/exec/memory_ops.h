@@ -23,6 +23,9 @@ std::string read_string(WarpContext& warp, unsigned lane, std::uint64_t address)
 // Tells the hook of an access whose addresses stand in `addresses` (generic ones by their space).
 void notify_hook(WarpContext& warp, const Op* op, const MemoryAccess& access,
                  const std::uint64_t* addresses);
+// The same for one space, and lanes `mask`.
+void call_hook(WarpContext& warp, const Op* op, const MemoryAccess& access, ptx::Space space,
+               std::uint32_t mask, const std::uint64_t* addresses, AccessPattern pattern);
 // Refills the op's cached allocation for `address`; false: nothing is allocated there.
 bool look_up(Worker& worker, CachedAllocation& cached, std::uint64_t address);
 // Counts the 32-byte sectors of a global access, and the bytes asked for.

@@ -35,6 +35,7 @@ struct alignas(64) Op {
   RowOffset c = 0;
   std::uint32_t instruction = 0;  // number in ptx::Function::instructions
   std::uint32_t detail = 0;       // small per-handler parameter
+  std::uint32_t write_all = 0;    // all ones: inactive lanes of dst may be overwritten
 };
 
 }  // namespace drgpum::emulator::exec

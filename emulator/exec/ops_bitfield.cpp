@@ -142,7 +142,7 @@ const Op* permute(const Op* op, WarpContext& warp) {
   const auto* b = warp.source<std::uint32_t>(op->b);
   const auto* c = warp.source<std::uint32_t>(op->c);
   const std::uint32_t mode = op->detail;
-  store_lanes<std::uint32_t>(warp, op->dst, [=](unsigned i) {
+  store_lanes<std::uint32_t>(warp, op, [=](unsigned i) {
     const std::uint64_t both = (std::uint64_t{b[i]} << 32) | a[i];
     const std::uint32_t selector = mode == 0 ? c[i] : kModes[mode - 1][c[i] & 3];
     return byte_of(both, selector & 15) | (byte_of(both, (selector >> 4) & 15) << 8) |
@@ -158,7 +158,7 @@ const Op* insert(const Op* op, WarpContext& warp) {
   const T* b = warp.source<T>(op->b);
   const auto* c = warp.source<std::uint32_t>(op->c);
   const auto* d = warp.source<std::uint32_t>(static_cast<RowOffset>(op->immediate));
-  store_lanes<T>(warp, op->dst, [=](unsigned i) { return Insert::apply(a[i], b[i], c[i], d[i]); });
+  store_lanes<T>(warp, op, [=](unsigned i) { return Insert::apply(a[i], b[i], c[i], d[i]); });
   return op + 1;
 }
 
@@ -167,7 +167,7 @@ const Op* extract(const Op* op, WarpContext& warp) {
   const T* a = warp.source<T>(op->a);
   const auto* b = warp.source<std::uint32_t>(op->b);
   const auto* c = warp.source<std::uint32_t>(op->c);
-  store_lanes<T>(warp, op->dst, [=](unsigned i) { return Extract::apply(a[i], b[i], c[i]); });
+  store_lanes<T>(warp, op, [=](unsigned i) { return Extract::apply(a[i], b[i], c[i]); });
   return op + 1;
 }
 
@@ -185,7 +185,7 @@ const Op* dot_product(const Op* op, WarpContext& warp) {
   const bool two = (op->detail & 4) != 0;
   const unsigned first_byte = (op->detail & 8) != 0 ? 2 : 0;
   const bool a_signed = (op->detail & 1) != 0, b_signed = (op->detail & 2) != 0;
-  store_lanes<std::uint32_t>(warp, op->dst, [=](unsigned i) {
+  store_lanes<std::uint32_t>(warp, op, [=](unsigned i) {
     std::uint32_t sum = c[i];
     for (unsigned k = 0; k < (two ? 2u : 4u); ++k) {
       const std::int32_t x = part_of(a[i], k, two ? 16 : 8, a_signed);
@@ -273,13 +273,13 @@ bool lower_extend(Builder& builder, const ptx::Instruction& in) {
     return c ? Handler{+[](const Op* op, WarpContext& warp) -> const Op* {
       const T* x = warp.source<T>(op->a);
       const auto* n = warp.source<std::uint32_t>(op->b);
-      store_lanes<T>(warp, op->dst, [=](unsigned i) { return Extend<true>::apply(x[i], n[i]); });
+      store_lanes<T>(warp, op, [=](unsigned i) { return Extend<true>::apply(x[i], n[i]); });
       return op + 1;
     }}
              : Handler{+[](const Op* op, WarpContext& warp) -> const Op* {
                  const T* x = warp.source<T>(op->a);
                  const auto* n = warp.source<std::uint32_t>(op->b);
-                 store_lanes<T>(warp, op->dst,
+                 store_lanes<T>(warp, op,
                                 [=](unsigned i) { return Extend<false>::apply(x[i], n[i]); });
                  return op + 1;
                }};

@@ -38,8 +38,7 @@ void with_carry(const Op* op, WarpContext& warp, F&& sum) {
   for (unsigned i = 0; i < kLanes; ++i)
     carry_out |= static_cast<std::uint32_t>((sum(i, (carry_in >> i) & 1) >> (8 * sizeof(T))) & 1)
                  << i;
-  store_lanes<T>(warp, op->dst,
-                 [&](unsigned i) { return static_cast<T>(sum(i, (carry_in >> i) & 1)); });
+  store_lanes<T>(warp, op, [&](unsigned i) { return static_cast<T>(sum(i, (carry_in >> i) & 1)); });
   if ((op->detail & kCarryOut) != 0) warp.write_predicate(flags, carry_out);
 }
 

@@ -74,7 +74,7 @@ template <Compare compare, typename T>
 const Op* compare_rows(const Op* op, WarpContext& warp) {
   const T* a = warp.source<T>(op->a);
   const T* b = warp.source<T>(op->b);
-  const std::uint32_t held = lanes_where([=](unsigned i) { return holds<compare>(a[i], b[i]); });
+  const std::uint32_t held = lanes_where<T>([=](unsigned i) { return holds<compare>(a[i], b[i]); });
   if (op->detail == 0 && op->immediate == 0) [[likely]] {
     warp.write_predicate(op->dst, held);
     return op + 1;
@@ -163,7 +163,7 @@ Handler compare_handler(Type type, Compare compare) {
 template <Type type>
 const Op* widen_half(const Op* op, WarpContext& warp) {
   const auto* a = warp.source<std::uint16_t>(op->a);
-  store_lanes<float>(warp, op->dst, [=](unsigned i) { return half_to_float<type>(a[i]); });
+  store_lanes<float>(warp, op, [=](unsigned i) { return half_to_float<type>(a[i]); });
   return op + 1;
 }
 
@@ -171,7 +171,7 @@ const Op* widen_half(const Op* op, WarpContext& warp) {
 const Op* unpack_half(const Op* op, WarpContext& warp) {
   const auto* a = warp.source<std::uint32_t>(op->a);
   const unsigned shift = op->detail * 16;
-  store_lanes<std::uint16_t>(warp, op->dst,
+  store_lanes<std::uint16_t>(warp, op,
                              [=](unsigned i) { return static_cast<std::uint16_t>(a[i] >> shift); });
   return op + 1;
 }
@@ -257,7 +257,7 @@ template <typename T>
 const Op* spread(const Op* op, WarpContext& warp) {
   const std::uint32_t lanes = *warp.source<std::uint32_t>(op->a);
   const T value = static_cast<T>(op->immediate);
-  store_lanes<T>(warp, op->dst, [=](unsigned i) { return ((lanes >> i) & 1) != 0 ? value : T{0}; });
+  store_lanes<T>(warp, op, [=](unsigned i) { return ((lanes >> i) & 1) != 0 ? value : T{0}; });
   return op + 1;
 }
 
@@ -280,9 +280,8 @@ bool lower_set(Builder& builder, const ptx::Instruction& in) {
 
 const Op* flush_row(const Op* op, WarpContext& warp) {
   const auto* a = warp.source<std::uint32_t>(op->a);
-  store_lanes<std::uint32_t>(warp, op->dst, [=](unsigned i) {
-    return (a[i] & 0x7f800000u) == 0 ? a[i] & 0x80000000u : a[i];
-  });
+  store_lanes<std::uint32_t>(
+      warp, op, [=](unsigned i) { return (a[i] & 0x7f800000u) == 0 ? a[i] & 0x80000000u : a[i]; });
   return op + 1;
 }
 

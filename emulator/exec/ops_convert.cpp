@@ -24,7 +24,7 @@ using Stored = std::conditional_t<sizeof(T) == 1, std::uint16_t, T>;
 template <typename D, typename S>
 const Op* integer_to_integer(const Op* op, WarpContext& warp) {
   const auto* a = warp.source<Stored<S>>(op->a);
-  store_lanes<Stored<D>>(warp, op->dst, [=](unsigned i) {
+  store_lanes<Stored<D>>(warp, op, [=](unsigned i) {
     return static_cast<Stored<D>>(static_cast<D>(static_cast<S>(a[i])));
   });
   return op + 1;
@@ -33,7 +33,7 @@ const Op* integer_to_integer(const Op* op, WarpContext& warp) {
 template <typename D, typename S>
 const Op* integer_to_integer_saturating(const Op* op, WarpContext& warp) {
   const auto* a = warp.source<Stored<S>>(op->a);
-  store_lanes<Stored<D>>(warp, op->dst, [=](unsigned i) {
+  store_lanes<Stored<D>>(warp, op, [=](unsigned i) {
     const Int128 value = static_cast<S>(a[i]);
     const Int128 low = std::numeric_limits<D>::min(), high = std::numeric_limits<D>::max();
     return static_cast<Stored<D>>(static_cast<D>(value < low ? low : value > high ? high : value));
@@ -44,7 +44,7 @@ const Op* integer_to_integer_saturating(const Op* op, WarpContext& warp) {
 template <typename S, typename D>
 const Op* integer_to_float(const Op* op, WarpContext& warp) {
   const S* a = warp.source<S>(op->a);
-  store_lanes<D>(warp, op->dst, [=](unsigned i) { return static_cast<D>(a[i]); });
+  store_lanes<D>(warp, op, [=](unsigned i) { return static_cast<D>(a[i]); });
   return op + 1;
 }
 
@@ -103,12 +103,11 @@ const Op* float_to_integer(const Op* op, WarpContext& warp) {
   const auto rounding = static_cast<Rounding>(op->detail & 0xff);
   const bool ftz = (op->detail & kFlushBit) != 0;
   if (rounding == Rounding::kRzi) {  // flushing makes no difference
-    store_lanes<Stored<D>>(warp, op->dst, [=](unsigned i) {
-      return static_cast<Stored<D>>(clamp_to_integer<D>(a[i]));
-    });
+    store_lanes<Stored<D>>(
+        warp, op, [=](unsigned i) { return static_cast<Stored<D>>(clamp_to_integer<D>(a[i])); });
     return op + 1;
   }
-  store_lanes<Stored<D>>(warp, op->dst, [=](unsigned i) {
+  store_lanes<Stored<D>>(warp, op, [=](unsigned i) {
     const S x = ftz ? flush(a[i]) : a[i];
     return static_cast<Stored<D>>(clamp_to_integer<D>(round_to_integral(x, rounding)));
   });
@@ -128,13 +127,13 @@ template <typename S, typename D>
 const Op* float_to_float(const Op* op, WarpContext& warp) {
   const S* a = warp.source<S>(op->a);
   if (op->b != 0) {
-    store_lanes<D>(warp, op->dst, [=](unsigned i) {
+    store_lanes<D>(warp, op, [=](unsigned i) {
       const D x = static_cast<D>(a[i]);
       return x > D{0} ? (x < D{1} ? x : D{1}) : D{0};
     });
     return op + 1;
   }
-  store_lanes<D>(warp, op->dst, [=](unsigned i) { return quiet(static_cast<D>(a[i])); });
+  store_lanes<D>(warp, op, [=](unsigned i) { return quiet(static_cast<D>(a[i])); });
   return op + 1;
 }
 
@@ -144,7 +143,7 @@ const Op* float_to_integral(const Op* op, WarpContext& warp) {
   const auto rounding = static_cast<Rounding>(op->detail & 0xff);
   const bool ftz = (op->detail & kFlushBit) != 0;
   const bool saturate = (op->detail & kSaturateBit) != 0;
-  store_lanes<T>(warp, op->dst, [=](unsigned i) {
+  store_lanes<T>(warp, op, [=](unsigned i) {
     const T x = quiet(round_to_integral(ftz ? flush(a[i]) : a[i], rounding));
     return saturate ? (x > T{0} ? (x < T{1} ? x : T{1}) : T{0}) : x;
   });

@@ -43,9 +43,8 @@ std::uint16_t narrow(double x, std::uint32_t detail) {
 template <Type type, typename S>
 const Op* to_half(const Op* op, WarpContext& warp) {
   const S* a = warp.source<S>(op->a);
-  store_lanes<std::uint16_t>(warp, op->dst, [=](unsigned i) {
-    return narrow<type>(static_cast<double>(a[i]), op->detail);
-  });
+  store_lanes<std::uint16_t>(
+      warp, op, [=](unsigned i) { return narrow<type>(static_cast<double>(a[i]), op->detail); });
   return op + 1;
 }
 
@@ -54,7 +53,7 @@ template <Type type>
 const Op* to_pair(const Op* op, WarpContext& warp) {
   const float* a = warp.source<float>(op->a);
   const float* b = warp.source<float>(op->b);
-  store_lanes<std::uint32_t>(warp, op->dst, [=](unsigned i) {
+  store_lanes<std::uint32_t>(warp, op, [=](unsigned i) {
     return (static_cast<std::uint32_t>(narrow<type>(a[i], op->detail)) << 16) |
            narrow<type>(b[i], op->detail);
   });
@@ -64,7 +63,7 @@ const Op* to_pair(const Op* op, WarpContext& warp) {
 template <Type type>
 const Op* from_half(const Op* op, WarpContext& warp) {
   const auto* a = warp.source<std::uint16_t>(op->a);
-  store_lanes<float>(warp, op->dst, [=](unsigned i) {
+  store_lanes<float>(warp, op, [=](unsigned i) {
     const float x = half_to_float<type>(a[i]);
     return x == x ? x : std::bit_cast<float>(0x7fffffffu);
   });
@@ -75,7 +74,7 @@ const Op* from_half(const Op* op, WarpContext& warp) {
 const Op* to_tf32(const Op* op, WarpContext& warp) {
   const auto* a = warp.source<std::uint32_t>(op->a);
   const bool to_even = op->detail != 0;
-  store_lanes<std::uint32_t>(warp, op->dst, [=](unsigned i) {
+  store_lanes<std::uint32_t>(warp, op, [=](unsigned i) {
     const std::uint32_t x = a[i];
     const bool special = (x & 0x7f800000u) == 0x7f800000u;
     const std::uint32_t add = to_even ? 0xfffu + ((x >> 13) & 1) : 0x1000u;

@@ -100,7 +100,7 @@ const Op* half_op(const Op* op, WarpContext& warp) {
   const T* b = warp.source<T>(op->b);
   const T* c = warp.source<T>(op->c);
   const std::uint32_t detail = op->detail;
-  store_lanes<T>(warp, op->dst, [=](unsigned i) {
+  store_lanes<T>(warp, op, [=](unsigned i) {
     if constexpr (sizeof(T) == 2) {
       return Operation::apply(a[i], b[i], c[i], detail);
     } else {

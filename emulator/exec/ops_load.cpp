@@ -50,6 +50,21 @@ void load_contiguous(WarpContext& warp, const MemoryAccess& access, const std::b
   }
 }
 
+template <typename M, typename R>
+[[gnu::noinline]] void load_halves(R* row, const Reach& found) {
+  for (unsigned half = 0; half < 2; ++half, row += kLanes / 2) {
+    const std::byte* from = half == 0 ? found.host : found.other;
+    if (found.step == 0) {
+      const R value = read<M, R>(from);
+      for (unsigned i = 0; i < kLanes / 2; ++i)
+        row[i] = value;
+    } else {
+      for (unsigned i = 0; i < kLanes / 2; ++i)
+        row[i] = read<M, R>(from + i * sizeof(M));
+    }
+  }
+}
+
 // count 0: as many elements as the access says, lane by lane.
 template <Where where, typename M, typename R, unsigned count>
 const Op* load(const Op* op, WarpContext& warp) {
@@ -69,6 +84,10 @@ const Op* load(const Op* op, WarpContext& warp) {
       }
       return op + 1;
     }
+  }
+  if (found.pattern == Pattern::kHalves) {
+    load_halves<M, R>(warp.target<R>(access.rows[0]), found);
+    return op + 1;
   }
   if (found.pattern == Pattern::kFault) return nullptr;
   load_scattered<M, R, count>(warp, access);
@@ -189,7 +208,10 @@ unsigned target_bytes(Builder& builder, const ptx::Operand& target, unsigned mem
 }
 
 const Op* prefetch(const Op* op, WarpContext& warp) {
-  if (warp.hooked_spaces != 0) notify_access(op, warp, access_of(op));
+  const MemoryAccess& access = access_of(op);
+  if (warp.hooked_spaces == 0) return op + 1;
+  fill_addresses(warp, access, warp.addresses.data());
+  notify_hook(warp, op, access, warp.addresses.data());
   return op + 1;
 }
 

@@ -64,7 +64,7 @@ template <typename T, typename Operation>
 const Op* shift(const Op* op, WarpContext& warp) {
   const T* a = warp.source<T>(op->a);
   const std::uint32_t* n = warp.source<std::uint32_t>(op->b);
-  store_lanes<T>(warp, op->dst, [=](unsigned i) { return Operation::apply(a[i], n[i]); });
+  store_lanes<T>(warp, op, [=](unsigned i) { return Operation::apply(a[i], n[i]); });
   return op + 1;
 }
 
@@ -92,7 +92,7 @@ const Op* lop3(const Op* op, WarpContext& warp) {
   std::uint32_t table[8];
   for (unsigned i = 0; i < 8; ++i)
     table[i] = ((op->detail >> i) & 1) != 0 ? ~0u : 0u;
-  store_lanes<std::uint32_t>(warp, op->dst, [=](unsigned i) {
+  store_lanes<std::uint32_t>(warp, op, [=](unsigned i) {
     const std::uint32_t x = a[i], y = b[i], z = c[i];
     return (~x & ~y & ~z & table[0]) | (~x & ~y & z & table[1]) | (~x & y & ~z & table[2]) |
            (~x & y & z & table[3]) | (x & ~y & ~z & table[4]) | (x & ~y & z & table[5]) |

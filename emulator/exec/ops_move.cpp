@@ -26,7 +26,7 @@ struct Same {
 template <typename D, typename S>
 const Op* resize(const Op* op, WarpContext& warp) {
   const S* a = warp.source<S>(op->a);
-  store_lanes<D>(warp, op->dst, [=](unsigned i) { return static_cast<D>(a[i]); });
+  store_lanes<D>(warp, op, [=](unsigned i) { return static_cast<D>(a[i]); });
   return op + 1;
 }
 
@@ -43,7 +43,7 @@ const Op* pack(const Op* op, WarpContext& warp) {
   const N* parts[8];
   for (unsigned k = 0; k < count; ++k)
     parts[k] = warp.source<N>(rows[k]);
-  store_lanes<W>(warp, op->dst, [&](unsigned i) {
+  store_lanes<W>(warp, op, [&](unsigned i) {
     W value = 0;
     for (unsigned k = 0; k < count; ++k)
       value |= static_cast<W>(static_cast<W>(parts[k][i]) << (8 * sizeof(N) * k));
@@ -86,7 +86,7 @@ Handler pack_handler(unsigned whole, unsigned part, bool packing) {
 const Op* pack_bytes(const Op* op, WarpContext& warp) {
   const auto* a = warp.source<std::uint16_t>(op->a);
   const auto* b = warp.source<std::uint16_t>(op->b);
-  store_lanes<std::uint16_t>(warp, op->dst, [=](unsigned i) {
+  store_lanes<std::uint16_t>(warp, op, [=](unsigned i) {
     return static_cast<std::uint16_t>((a[i] & 0xff) | (b[i] << 8));
   });
   return op + 1;
@@ -224,14 +224,14 @@ template <typename T>
 const Op* read_uniform(const Op* op, WarpContext& warp) {
   const auto value =
       static_cast<T>(uniform_value(warp, static_cast<Special>(op->detail), op->immediate));
-  store_lanes<T>(warp, op->dst, [=](unsigned) { return value; });
+  store_lanes<T>(warp, op, [=](unsigned) { return value; });
   return op + 1;
 }
 
 template <typename T>
 const Op* read_lanes(const Op* op, WarpContext& warp) {
   const auto special = static_cast<Special>(op->detail);
-  store_lanes<T>(warp, op->dst, [=](unsigned i) { return static_cast<T>(lane_value(special, i)); });
+  store_lanes<T>(warp, op, [=](unsigned i) { return static_cast<T>(lane_value(special, i)); });
   return op + 1;
 }
 
@@ -239,7 +239,7 @@ template <typename T>
 const Op* read_thread(const Op* op, WarpContext& warp) {
   const auto axis = op->detail - static_cast<std::uint32_t>(Special::kTidX);
   const std::uint32_t* row = warp.worker->launch->geometry[warp.index].thread[axis];
-  store_lanes<T>(warp, op->dst, [=](unsigned i) { return static_cast<T>(row[i]); });
+  store_lanes<T>(warp, op, [=](unsigned i) { return static_cast<T>(row[i]); });
   return op + 1;
 }
 
@@ -267,9 +267,9 @@ Handler special_of(Special special) {
 const Op* local_address(const Op* op, WarpContext& warp) {
   const std::uint64_t address = warp.frame->local_base + op->immediate;
   if (op->detail == 8) {
-    store_lanes<std::uint64_t>(warp, op->dst, [=](unsigned) { return address; });
+    store_lanes<std::uint64_t>(warp, op, [=](unsigned) { return address; });
   } else {
-    store_lanes<std::uint32_t>(warp, op->dst,
+    store_lanes<std::uint32_t>(warp, op,
                                [=](unsigned) { return static_cast<std::uint32_t>(address); });
   }
   return op + 1;
@@ -278,14 +278,13 @@ const Op* local_address(const Op* op, WarpContext& warp) {
 const Op* add_window(const Op* op, WarpContext& warp) {
   const auto* a = warp.source<std::uint64_t>(op->a);
   const std::uint64_t window = op->immediate;
-  store_lanes<std::uint64_t>(warp, op->dst,
-                             [=](unsigned i) { return (a[i] & 0xffffffffu) + window; });
+  store_lanes<std::uint64_t>(warp, op, [=](unsigned i) { return (a[i] & 0xffffffffu) + window; });
   return op + 1;
 }
 
 const Op* drop_window(const Op* op, WarpContext& warp) {
   const auto* a = warp.source<std::uint64_t>(op->a);
-  store_lanes<std::uint64_t>(warp, op->dst, [=](unsigned i) { return a[i] & 0xffffffffu; });
+  store_lanes<std::uint64_t>(warp, op, [=](unsigned i) { return a[i] & 0xffffffffu; });
   return op + 1;
 }
 

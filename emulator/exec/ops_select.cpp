@@ -15,7 +15,7 @@ const Op* select(const Op* op, WarpContext& warp) {
   const T* a = warp.source<T>(op->a);
   const T* b = warp.source<T>(op->b);
   const std::uint32_t chosen = *warp.source<std::uint32_t>(op->c) ^ (op->detail != 0 ? ~0u : 0u);
-  store_lanes<T>(warp, op->dst, [=](unsigned i) { return ((chosen >> i) & 1) != 0 ? a[i] : b[i]; });
+  store_lanes<T>(warp, op, [=](unsigned i) { return ((chosen >> i) & 1) != 0 ? a[i] : b[i]; });
   return op + 1;
 }
 
@@ -25,7 +25,7 @@ const Op* select_by_sign(const Op* op, WarpContext& warp) {
   const T* a = warp.source<T>(op->a);
   const T* b = warp.source<T>(op->b);
   const C* c = warp.source<C>(op->c);
-  store_lanes<T>(warp, op->dst, [=](unsigned i) { return c[i] >= C{0} ? a[i] : b[i]; });
+  store_lanes<T>(warp, op, [=](unsigned i) { return c[i] >= C{0} ? a[i] : b[i]; });
   return op + 1;
 }
 

@@ -59,6 +59,13 @@ const Op* store(const Op* op, WarpContext& warp) {
       return op + 1;
     }
   }
+  if (found.pattern == Pattern::kHalves) {  // in lane order: the last one's value stays
+    const R* row = warp.source<R>(access.rows[0]);
+    for (unsigned i = 0; i < kLanes; ++i)
+      write<M, R>((i < kLanes / 2 ? found.host : found.other) + i % (kLanes / 2) * found.step,
+                  row[i]);
+    return op + 1;
+  }
   if (found.pattern == Pattern::kFault) return nullptr;
   store_scattered<M, R, count>(warp, access);
   return op + 1;

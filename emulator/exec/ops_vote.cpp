@@ -50,7 +50,7 @@ void vote(const Op* op, WarpContext& warp) {
     case WarpMode::kUni:
       return warp.write_predicate(op->dst, held == 0 || held == warp.mask ? ~0u : 0);
     default:
-      store_lanes<std::uint32_t>(warp, op->dst, [=](unsigned) { return held; });
+      store_lanes<std::uint32_t>(warp, op, [=](unsigned) { return held; });
   }
 }
 
@@ -71,7 +71,7 @@ void match(const Op* op, WarpContext& warp) {
     if (op->immediate != 0)
       warp.write_predicate(static_cast<RowOffset>(op->immediate - 1), all ? ~0u : 0);
   }
-  store_lanes<std::uint32_t>(warp, op->dst, [&](unsigned i) { return equal[i]; });
+  store_lanes<std::uint32_t>(warp, op, [&](unsigned i) { return equal[i]; });
 }
 
 template <typename T>
@@ -100,19 +100,19 @@ void redux(const Op* op, WarpContext& warp) {
   T result = a[first];
   for_lanes(warp.mask & ~(1u << first),
             [&](unsigned lane) { result = reduce(kind, result, a[lane]); });
-  store_lanes<T>(warp, op->dst, [=](unsigned) { return result; });
+  store_lanes<T>(warp, op, [=](unsigned) { return result; });
 }
 
 void elect(const Op* op, WarpContext& warp) {
   const std::uint32_t leader = warp.mask & (~warp.mask + 1);
   const auto lane = static_cast<std::uint32_t>(std::countr_zero(warp.mask));
-  store_lanes<std::uint32_t>(warp, op->dst, [=](unsigned) { return lane; });
+  store_lanes<std::uint32_t>(warp, op, [=](unsigned) { return lane; });
   if (op->immediate != 0) warp.write_predicate(static_cast<RowOffset>(op->immediate - 1), leader);
 }
 
 const Op* activemask(const Op* op, WarpContext& warp) {
   const std::uint32_t mask = warp.mask;
-  store_lanes<std::uint32_t>(warp, op->dst, [=](unsigned) { return mask; });
+  store_lanes<std::uint32_t>(warp, op, [=](unsigned) { return mask; });
   return op + 1;
 }
 

@@ -35,8 +35,7 @@ std::string source_line(const WarpContext& warp, const Op* op) {
 }  // namespace
 
 std::uint64_t pc_of(const WarpContext& warp, const Op* op) {
-  const LoweredFunction& function = *warp.frame->function;
-  return function.image->executable().pc_base(function.index) + 16 * std::uint64_t{op->instruction};
+  return warp.frame->function->code_base + 16 * std::uint64_t{op->instruction};
 }
 
 Dim3 thread_of(const WarpContext& warp, std::uint32_t lane) {

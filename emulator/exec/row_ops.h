@@ -27,38 +27,61 @@ inline void blend(T* to, const T* from, std::uint32_t mask) {
 
 void blend_bytes(std::byte* to, const std::byte* from, std::uint32_t mask, unsigned element_bytes);
 
-// dst[lane] = compute(lane) for active lanes. `compute` must be harmless for the others.
 template <typename T, typename F>
-[[gnu::always_inline]] inline void store_lanes(WarpContext& warp, RowOffset dst, F&& compute) {
-  alignas(64) T scratch[kLanes];
-  T* row = warp.target<T>(dst);
-  const bool full = warp.mask == kFullMask;
-  T* out = full ? row : scratch;
+[[gnu::noinline]] void store_some_lanes(T* row, std::uint32_t mask, F compute) {
 #pragma GCC ivdep
   for (unsigned i = 0; i < kLanes; ++i)
-    out[i] = compute(i);
-  if (!full) [[unlikely]] {
-    blend_bytes(reinterpret_cast<std::byte*>(row), reinterpret_cast<const std::byte*>(scratch),
-                warp.mask, sizeof(T));
-  }
+    row[i] = ((mask >> i) & 1) != 0 ? compute(i) : row[i];
 }
 
-// The lanes where `test(lane)` holds, of all 32.
-template <typename F>
-[[gnu::always_inline]] inline std::uint32_t lanes_where(F&& test) {
-#ifdef __AVX2__
-  alignas(32) std::uint8_t held[kLanes];
+// dst[lane] = compute(lane) for active lanes, or for all where `others` has them: rows that no
+// other split can need. `compute` must be harmless for inactive lanes.
+template <typename T, typename F>
+[[gnu::always_inline]] inline void store_lanes(WarpContext& warp, RowOffset dst, F&& compute,
+                                               std::uint32_t others = 0) {
+  T* row = warp.target<T>(dst);
+  if ((warp.mask | others) != kFullMask) [[unlikely]] {
+    store_some_lanes<T>(row, warp.mask, compute);
+    return;
+  }
 #pragma GCC ivdep
   for (unsigned i = 0; i < kLanes; ++i)
-    held[i] = test(i) ? 0xff : 0;
-  return static_cast<std::uint32_t>(
-      _mm256_movemask_epi8(_mm256_load_si256(reinterpret_cast<const __m256i*>(held))));
-#else
+    row[i] = compute(i);
+}
+template <typename T, typename F>
+[[gnu::always_inline]] inline void store_lanes(WarpContext& warp, const Op* op, F&& compute) {
+  store_lanes<T>(warp, op->dst, compute, op->write_all);
+}
+
+// The lanes where `test(lane)` holds, of all 32. T: what it compares, for the best vector width.
+template <typename T = std::uint32_t, typename F>
+[[gnu::always_inline]] inline std::uint32_t lanes_where(F&& test) {
   std::uint32_t lanes = 0;
+#ifdef __AVX2__
+  if constexpr (sizeof(T) == 8) {
+    for (unsigned base = 0; base < kLanes; base += 4) {
+      alignas(32) std::int64_t held[4];
+      for (unsigned i = 0; i < 4; ++i)
+        held[i] = test(base + i) ? -1 : 0;
+      const __m256i vector = _mm256_load_si256(reinterpret_cast<const __m256i*>(held));
+      const int bits = _mm256_movemask_pd(_mm256_castsi256_pd(vector));
+      lanes |= static_cast<std::uint32_t>(bits) << base;
+    }
+  } else {
+    for (unsigned base = 0; base < kLanes; base += 8) {
+      alignas(32) std::int32_t held[8];
+      for (unsigned i = 0; i < 8; ++i)
+        held[i] = test(base + i) ? -1 : 0;
+      const __m256i vector = _mm256_load_si256(reinterpret_cast<const __m256i*>(held));
+      const int bits = _mm256_movemask_ps(_mm256_castsi256_ps(vector));
+      lanes |= static_cast<std::uint32_t>(bits) << base;
+    }
+  }
+#else
   for (unsigned i = 0; i < kLanes; ++i)
     lanes |= static_cast<std::uint32_t>(test(i)) << i;
-  return lanes;
 #endif
+  return lanes;
 }
 
 // Calls visit(lane) for the lanes of `mask`, lowest first.

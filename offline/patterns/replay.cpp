@@ -11,8 +11,7 @@ bool Replay::changes_curve(const Finding& f) {
     case Pattern::kNonUniformAccessFrequency:
       return false;
     case Pattern::kRedundantAllocation:
-      // Without order both may be in use at once; the published rules do not look.
-      return f.from != kNone && !(f.missing & kMissingOrder);
+      return f.from != kNone;  // the published rules pair objects that may be in use together
     default:
       return !f.gaps.empty();
   }
