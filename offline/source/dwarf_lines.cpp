@@ -221,23 +221,42 @@ class DwarfLines::Impl {
     dwarf_dealloc(debug_, names, DW_DLA_LIST);
   }
 
-  // Functions lie in the unit or in namespaces; Fortran and Pascal nest them in modules.
-  void read_functions(const Die& parent, const Places& wanted, int depth = 0) {
+  // Functions lie in the unit or in namespaces. Lambdas and members of local classes lie inside the
+  // function around them, which need not have code itself: only when some are still missing, all
+  // of the unit is searched.
+  void read_functions(const Die& unit, const Places& wanted) {
+    search(unit, wanted, false, 0);
+    Places missing;
+    for (const std::size_t place : wanted)
+      if (!findings_[place].has_function) missing.push_back(place);
+    if (!missing.empty()) search(unit, missing, true, 0);
+  }
+
+  static bool may_hold_functions(Dwarf_Half tag, bool deep) {
+    if (tag == DW_TAG_namespace || tag == DW_TAG_module) return true;
+    return deep &&
+           (tag == DW_TAG_subprogram || tag == DW_TAG_lexical_block ||
+            tag == DW_TAG_structure_type || tag == DW_TAG_class_type || tag == DW_TAG_union_type);
+  }
+
+  void search(const Die& parent, const Places& wanted, bool deep, int depth) {
     for (Die die = parent.child(); die; die = die.sibling()) {
       const Dwarf_Half tag = die.tag();
-      if ((tag == DW_TAG_namespace || tag == DW_TAG_module) && depth < kDeepest)
-        read_functions(die, wanted, depth + 1);
-      if (tag != DW_TAG_subprogram) continue;
-      const Places inside = places_in(die.ranges(base_), &wanted);
-      if (inside.empty()) continue;
-      const std::string name = name_of(die);
-      for (const std::size_t place : inside) {
-        findings_[place].function = name;
-        findings_[place].has_function = true;
-        findings_[place].inlined.clear();
-      }
-      read_inlined(die, inside, 0);
+      if (tag == DW_TAG_subprogram) take_function(die, wanted);
+      if (may_hold_functions(tag, deep) && depth < kDeepest) search(die, wanted, deep, depth + 1);
     }
+  }
+
+  void take_function(const Die& die, const Places& wanted) {
+    const Places inside = places_in(die.ranges(base_), &wanted);
+    if (inside.empty()) return;
+    const std::string name = name_of(die);
+    for (const std::size_t place : inside) {
+      findings_[place].function = name;
+      findings_[place].has_function = true;
+      findings_[place].inlined.clear();
+    }
+    read_inlined(die, inside, 0);
   }
 
   void read_inlined(const Die& parent, const Places& wanted, int depth) {
