@@ -2,6 +2,8 @@
 #include "profiler/api_traits.h"
 
 #include <algorithm>
+#include <map>
+#include <mutex>
 
 namespace drgpum::profiler {
 namespace {
@@ -146,20 +148,11 @@ ApiTraits traits_of(std::string_view function_name) {
   return traits;
 }
 
-bool is_issued_at_enter(ApiRole role) {
-  switch (role) {
-    case ApiRole::kFree:
-    case ApiRole::kHostFree:
-    case ApiRole::kUnmap:
-    case ApiRole::kFreeArray:
-    case ApiRole::kSyncDevice:
-    case ApiRole::kSyncContext:
-    case ApiRole::kSyncStream:
-    case ApiRole::kSyncEvent:
-      return true;
-    default:
-      return false;
-  }
+const ApiTraits& remember_traits(const std::string& function_name) {
+  static std::mutex mutex;
+  static auto& known = *new std::map<std::string, ApiTraits>();  // outlives exit handlers
+  const std::lock_guard lock(mutex);
+  return known.try_emplace(function_name, traits_of(function_name)).first->second;
 }
 
 std::uint64_t requested_bytes(ApiRole role, const void* parameters) {

@@ -48,9 +48,8 @@ struct ApiTraits {
 
 ApiTraits traits_of(std::string_view function_name);
 
-// The call may hold the host until work is done, or frees memory at once: it takes its place in the
-// order when it is entered.
-bool is_issued_at_enter(ApiRole role);
+// The same, in a place that stays.
+const ApiTraits& remember_traits(const std::string& function_name);
 
 inline std::uint64_t parameter_word(const void* parameters, std::size_t index) {
   std::uint64_t word = 0;

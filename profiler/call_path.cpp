@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/call_path.h"
 
+#include <dlfcn.h>
 #include <unwind.h>
 
 #include "profiler/unwind_rule.h"
@@ -103,6 +104,17 @@ std::span<const std::uint64_t> program_part(std::span<const std::uint64_t> frame
   while (end > first && kind(end - 1) == FrameKind::kLibc)
     --end;
   return frames.subspan(first, end - first);
+}
+
+std::string runtime_function(std::span<const std::uint64_t> frames,
+                             std::span<const std::uint64_t> program, const HostModules& modules) {
+  if (program.empty() || program.data() == frames.data()) return "";
+  const std::uint64_t outermost = *(program.data() - 1) - 1;  // inside the call
+  const HostModule* module = modules.find(outermost);
+  if (module == nullptr || module->path.find("libcudart.so") == std::string::npos) return "";
+  Dl_info info{};
+  const bool found = dladdr(reinterpret_cast<const void*>(outermost), &info) != 0;
+  return found && info.dli_sname != nullptr ? info.dli_sname : "";
 }
 
 std::size_t CallPaths::Hash::operator()(const std::vector<std::uint64_t>& frames) const noexcept {

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -27,6 +28,11 @@ void capture_call_path(RawCallPath* path) noexcept;
 // end (and the libc frames between them), and without start-up code at the outer end.
 std::span<const std::uint64_t> program_part(std::span<const std::uint64_t> frames,
                                             const HostModules& modules);
+
+// The function of the shared CUDA runtime that the program called, where the path goes through one;
+// else "". `program` is the program's part of `frames`.
+std::string runtime_function(std::span<const std::uint64_t> frames,
+                             std::span<const std::uint64_t> program, const HostModules& modules);
 
 // Gives equal paths equal ids. 0 is the empty path.
 class CallPaths {

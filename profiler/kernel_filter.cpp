@@ -139,4 +139,22 @@ std::vector<std::string> kernel_names_in(std::string_view image) {
   return names_after(image, is_elf ? ".text." : ".entry ");
 }
 
+std::uint32_t narrowest_access_shift(std::string_view image) {
+  constexpr std::uint32_t kFourBytes = 2;
+  std::uint32_t shift = kFourBytes;
+  for (std::size_t at = 0; at < image.size();) {
+    const std::size_t end = std::min(image.find_first_of(";\n", at), image.size());
+    const std::string_view statement = image.substr(at, end - at);
+    at = end + 1;
+    const auto names = [&](std::string_view word) {
+      return statement.find(word) != std::string_view::npos;
+    };
+    const bool accesses = names("ld.") || names("st.") || names("atom.") || names("red.");
+    if (!accesses || names(".shared") || names(".local") || names(".param")) continue;
+    if (names(".u8") || names(".s8") || names(".b8")) return 0;
+    if (names(".u16") || names(".s16") || names(".b16")) shift = 1;
+  }
+  return shift;
+}
+
 }  // namespace drgpum::profiler

@@ -54,4 +54,8 @@ class LaunchSampler {
 // Names of the kernels in a device module's image, a cubin or PTX text; empty when none is found.
 std::vector<std::string> kernel_names_in(std::string_view image);
 
+// log2 of the narrowest access that the kernels of a module may make, 2 (4 bytes) at most. Read off
+// PTX; machine code does not say it in plain, and gives 2.
+std::uint32_t narrowest_access_shift(std::string_view image);
+
 }  // namespace drgpum::profiler

@@ -68,9 +68,11 @@ std::shared_ptr<const ObjectTable> LiveObjects::table() {
     auto table = std::make_shared<ObjectTable>();
     table->ranges.reserve(by_begin_.size());
     table->ids.reserve(by_begin_.size());
+    table->kinds.reserve(by_begin_.size());
     for (const auto& [begin, object] : by_begin_) {
       table->ranges.push_back({begin, object.end});
       table->ids.push_back(object.id);
+      table->kinds.push_back(object.kind);
     }
     table_ = std::move(table);
   }

@@ -27,6 +27,7 @@ struct LiveObject {
 struct ObjectTable {
   std::vector<device::ObjectRange> ranges;  // sorted by begin, disjoint
   std::vector<ObjectId> ids;                // of the ranges
+  std::vector<trace::ObjectKind> kinds;
 };
 
 class LiveObjects {

@@ -178,8 +178,12 @@ Session::ContextPointer Session::create_context(const Lock&, sanitizer::Context 
   constexpr std::uint64_t kLeastBudget = 64 << 20;
   constexpr std::uint64_t kShare = 20;  // of the device's memory, as --map-memory says
   const std::uint64_t share = device_bytes_[context->device.value] / kShare;
-  context->memory =
-      LaunchMemory(options_.map_memory != 0 ? options_.map_memory : std::max(share, kLeastBudget));
+  const std::uint64_t budget =
+      options_.map_memory != 0 ? options_.map_memory : std::max(share, kLeastBudget);
+  // Inside the objects, a quarter goes to the slots and the rest to the maps.
+  context->map_budget = options_.mode == Mode::kIntra ? budget / 4 * 3 : 0;
+  context->memory = LaunchMemory(budget - context->map_budget);
+  context->maps = LaunchMemory(context->map_budget);
   recorder_.write(trace::ContextRecord{context->id, context->device});
   contexts_[handle] = context;
   last_context_ = context;
@@ -263,6 +267,12 @@ CallPathId Session::call_path(const Lock&, ThreadState& thread) {
   if (path.is_new) {
     recorder_.write(trace::CallPathRecord{path.id, {frames.begin(), frames.end()}});
   }
+  // The runtime call that started the tool was entered before it could be told of.
+  if (thread.call.outermost != nullptr && !thread.call.outermost->is_runtime && path.is_new) {
+    const std::string name =
+        runtime_function({thread.raw.frames.data(), thread.raw.count}, frames, host_modules_);
+    if (!name.empty()) thread.call.outermost = &remember_traits(name);
+  }
   thread.call.path = path.id;
   thread.call.path_known = true;
   return path.id;
@@ -275,8 +285,8 @@ trace::GpuApi Session::new_api(const Lock& lock, ThreadState& thread, trace::Api
   api.context = context.id;
   api.thread = thread.id;
   const OpenCall& call = thread.call;
-  api.name = call.depth != 0 && call.outermost != nullptr ? call.outermost->name : fallback_name;
   api.call_path = call_path(lock, thread);
+  api.name = call.depth != 0 && call.outermost != nullptr ? call.outermost->name : fallback_name;
   api.host_begin_ns = call.depth != 0 ? call.begin_ns : now();
   return api;
 }

@@ -121,9 +121,14 @@ class Session {
   void begin_launch(ThreadState& thread, const sanitizer::LaunchData& data);
   void end_launch(ThreadState& thread);
   bool wants_launch(const Lock&, KernelState& kernel, const trace::GpuApi& api);
-  std::optional<Region> reserve(Lock& lock, ContextState& context, std::uint64_t bytes);
-  bool arm(Lock& lock, LaunchInFlight& launch, const sanitizer::LaunchData& data);
+  std::optional<Region> reserve(Lock& lock, ContextState& context, LaunchMemory& memory,
+                                std::uint64_t bytes);
+  void plan_maps_of(Lock& lock, LaunchInFlight& launch, const KernelState& kernel);
+  bool arm(Lock& lock, LaunchInFlight& launch, const KernelState& kernel,
+           const sanitizer::LaunchData& data);
   bool upload(const LaunchInFlight& launch, bool with_table, const sanitizer::LaunchData& data);
+  bool upload_maps(const LaunchInFlight& launch, device::LaunchSlot* slot,
+                   sanitizer::StreamHandle stream);
   void drop_launch(const Lock&, LaunchInFlight* launch);
 
   // session_harvest.cpp: reading marks back.
@@ -132,6 +137,10 @@ class Session {
   void harvest();
   void read_back(const std::vector<LaunchInFlight*>& launches);
   void write_accesses(const Lock&, const LaunchInFlight& launch, const unsigned char* bytes);
+  std::vector<trace::AccessMapRecord> read_maps(const LaunchInFlight& launch,
+                                                const unsigned char* bytes);
+  void write_maps(const Lock&, const LaunchInFlight& launch, const unsigned char* bytes,
+                  const std::vector<trace::AccessMapRecord>& maps);
   void drain_context(const ContextPointer& context);
 
   const Setup setup_;
@@ -169,7 +178,8 @@ class Session {
   std::uint32_t next_kernel_ = 0;
   std::uint32_t next_cubin_ = 0;
   std::atomic<std::uint32_t> next_thread_{0};
-  std::vector<unsigned char> staging_;  // under harvest_mutex_
+  std::vector<unsigned char> staging_;  // under harvest_mutex_, as is the next
+  std::vector<std::uint32_t> map_staging_;
 };
 
 }  // namespace drgpum::profiler

@@ -185,6 +185,7 @@ void Session::finish_synchronize(ThreadState& thread, const ApiData& data, std::
     const bool waits_for_nothing =
         scope_of(call.traits->role) == trace::SyncScope::kEvent && call.waits_for == nullptr;
     if (!waits_for_nothing) note_done(lock, *context, call.waits_for, call.submitted);
+    recorder_.complete(thread.id, now());
   }
   harvest();
 }
@@ -201,6 +202,7 @@ void Session::finish_query(ThreadState& thread, const ApiData& data, std::int32_
     issue_synchronize(lock, thread, *context, true);
     if (call.waits_for == nullptr) return;
     note_done(lock, *context, call.waits_for, call.submitted);
+    recorder_.complete(thread.id, now());
   }
   harvest();
 }
@@ -251,6 +253,7 @@ void Session::on_role_exit(ThreadState& thread, const ApiData& data, std::int32_
         if (copy == nullptr || !copy->blocks_host || call.waits_for == nullptr) return;
         const ContextPointer context = context_of(lock, data.context);
         note_done(lock, *context, call.waits_for, call.submitted);
+        recorder_.complete(thread.id, now());
       }
       return harvest();
     case ApiRole::kHostFunction: {

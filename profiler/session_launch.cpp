@@ -59,7 +59,8 @@ void Session::on_module(const sanitizer::ModuleData& data) {
   }
   record.context = context->id;
   record.size = data.image_size;
-  if (data.image != nullptr && data.image_size != 0) {
+  const bool has_image = data.image != nullptr && data.image_size != 0;
+  if (has_image) {
     record.hash = hash_of(data.image, data.image_size);
     record.saved_as = save_image(record.hash, data);
   }
@@ -67,6 +68,7 @@ void Session::on_module(const sanitizer::ModuleData& data) {
   module->id = record.id;
   module->context = record.context;
   module->patched = patch(context, data);
+  if (has_image) module->cell_shift = narrowest_access_shift({data.image, data.image_size});
   const Lock lock(mutex_);
   recorder_.write(record);
   if (auto& known = modules_[data.module]; known != nullptr) {
@@ -220,7 +222,8 @@ void Session::begin_launch(ThreadState& thread, const sanitizer::LaunchData& dat
   launch.stream = &stream;
   launch.objects = live_.table();
   thread.launch = &launch;
-  if (arm(lock, launch, data)) return;
+  launch.function = data.function;
+  if (arm(lock, launch, kernel, data)) return;
   if (trace::GpuApi* kept = recorder_.kept(issued)) {
     std::get<trace::LaunchApi>(kept->payload).instrumented = false;
   }
@@ -232,15 +235,24 @@ void Session::begin_launch(ThreadState& thread, const sanitizer::LaunchData& dat
         issued);
 }
 
-// Room in the tool's device memory, which grows up to its budget. A table that no launch searches
-// gives way when nothing else can.
-std::optional<Region> Session::reserve(Lock& lock, ContextState& context, std::uint64_t bytes) {
-  if (auto region = context.memory.reserve(bytes)) return region;
-  const std::uint64_t chunk = context.memory.chunk_to_add(bytes);
+// Room in the tool's device memory, which grows up to its budget. On the emulated device, where
+// kernels have run when their launch returns, what is in flight is read back before more is taken.
+std::optional<Region> Session::reserve(Lock& lock, ContextState& context, LaunchMemory& memory,
+                                       std::uint64_t bytes) {
+  if (auto region = memory.reserve(bytes)) return region;
+  if (options_.emulated && in_flight_.size() > 1) {
+    const ContextPointer pointer = context_of(lock, context.handle);
+    lock.unlock();
+    drain_context(pointer);
+    lock.lock();
+    if (auto region = memory.reserve(bytes)) return region;
+  }
+  const std::uint64_t chunk = memory.chunk_to_add(bytes);
   if (chunk == 0) {
+    // A table that no launch searches gives way when nothing else can.
     if (context.table == nullptr || context.table.use_count() != 1) return std::nullopt;
     context.table.reset();
-    return context.memory.reserve(bytes);
+    return memory.reserve(bytes);
   }
   void* address = nullptr;
   lock.unlock();
@@ -248,20 +260,23 @@ std::optional<Region> Session::reserve(Lock& lock, ContextState& context, std::u
   lock.lock();
   context.memory_refused = code != Code::kSuccess || address == nullptr;
   if (context.memory_refused) return std::nullopt;
-  context.memory.add_chunk(reinterpret_cast<std::uint64_t>(address), chunk);
-  return context.memory.reserve(bytes);
+  memory.add_chunk(reinterpret_cast<std::uint64_t>(address), chunk);
+  return memory.reserve(bytes);
 }
 
-bool Session::arm(Lock& lock, LaunchInFlight& launch, const sanitizer::LaunchData& data) {
+bool Session::arm(Lock& lock, LaunchInFlight& launch, const KernelState& kernel,
+                  const sanitizer::LaunchData& data) {
   ContextState& context = *launch.context;
   const std::size_t objects = launch.objects->ranges.size();
   if (context.table != nullptr && context.table->table != launch.objects) context.table.reset();
-  const auto region = reserve(lock, context, kSlotHeaderBytes + objects * sizeof(std::uint32_t));
+  if (options_.mode == Mode::kIntra) plan_maps_of(lock, launch, kernel);
+  const auto region =
+      reserve(lock, context, context.memory, slot_layout(objects, !launch.plan.maps.empty()).bytes);
   if (!region) return false;
   launch.region = *region;
   if (context.table == nullptr || context.table->table != launch.objects) {
-    const auto place =
-        reserve(lock, context, std::max<std::size_t>(objects, 1) * sizeof(device::ObjectRange));
+    const auto place = reserve(lock, context, context.memory,
+                               std::max<std::size_t>(objects, 1) * sizeof(device::ObjectRange));
     if (!place) return false;
     context.table = std::shared_ptr<TableCopy>(
         new TableCopy{launch.objects, *place, {}}, [&context](TableCopy* done) {
@@ -276,6 +291,25 @@ bool Session::arm(Lock& lock, LaunchInFlight& launch, const sanitizer::LaunchDat
   lock.lock();
   if (uploaded) launch.table->ready_on.insert(launch.stream);
   return uploaded;
+}
+
+// Several launches may be in flight, so one takes no more than a part of the budget.
+void Session::plan_maps_of(Lock& lock, LaunchInFlight& launch, const KernelState& kernel) {
+  constexpr std::uint64_t kLaunchesInFlight = 4;
+  ContextState& context = *launch.context;
+  const std::uint32_t cell_shift = kernel.module == nullptr ? 2 : kernel.module->cell_shift;
+  launch.plan = plan_maps(*launch.objects, cell_shift, context.map_budget / kLaunchesInFlight,
+                          [&](ObjectId id) { return kernel.touched.contains(id.value); });
+  if (launch.plan.maps.empty()) return;
+  const auto region = reserve(lock, context, context.maps, launch.plan.bytes);
+  if (region) {
+    launch.map_region = *region;
+    return;
+  }
+  launch.plan = {};
+  cover(trace::CoverageKind::kSlotsFull,
+        "no memory was free for the launch's access maps; its accesses are known by object",
+        launch.api);
 }
 
 // On the launch's own stream, so that the kernel finds the bytes and other streams go on. The same
@@ -296,11 +330,13 @@ bool Session::upload(const LaunchInFlight& launch, bool with_table,
   slot.version = device::kLayoutVersion;
   slot.object_count = static_cast<std::uint32_t>(ranges.size());
   slot.objects = launch.table->region.address;
-  slot.marks = launch.region.address + kSlotHeaderBytes;
+  const SlotLayout layout = slot_layout(ranges.size(), !launch.plan.maps.empty());
+  slot.marks = launch.region.address + layout.marks;
+  if (!launch.plan.maps.empty() && !upload_maps(launch, &slot, data.stream_handle)) return false;
   // Small slots go in one transfer with their zeros; large ones are cleared on the device.
   constexpr std::size_t kSmall = 16 << 10;
   const std::size_t marks = ranges.size() * sizeof(std::uint32_t);
-  std::vector<unsigned char> bytes(marks <= kSmall ? kSlotHeaderBytes + marks : sizeof slot);
+  std::vector<unsigned char> bytes(marks <= kSmall ? layout.marks + marks : sizeof slot);
   std::memcpy(bytes.data(), &slot, sizeof slot);
   if (marks > kSmall &&
       api_.memset(pointer(slot.marks), 0, marks, data.stream_handle) != Code::kSuccess) {
@@ -313,6 +349,20 @@ bool Session::upload(const LaunchInFlight& launch, bool with_table,
              Code::kSuccess;
 }
 
+// The maps' memory, cleared, and their addresses behind the marks.
+bool Session::upload_maps(const LaunchInFlight& launch, device::LaunchSlot* slot,
+                          sanitizer::StreamHandle stream) {
+  const auto pointer = [](std::uint64_t address) { return reinterpret_cast<void*>(address); };
+  const std::size_t objects = launch.objects->ranges.size();
+  std::vector<device::ObjectMap> maps =
+      device_maps(launch.plan, objects, launch.map_region.address);
+  slot->maps = launch.region.address + slot_layout(objects, true).maps;
+  return api_.memset(pointer(launch.map_region.address), 0, launch.plan.bytes, stream) ==
+             Code::kSuccess &&
+         api_.memcpy_host_to_device_async(pointer(slot->maps), maps.data(),
+                                          maps.size() * sizeof maps[0], stream) == Code::kSuccess;
+}
+
 void Session::end_launch(ThreadState& thread) {
   if (thread.launch == nullptr) return;
   const Lock lock(mutex_);
@@ -322,6 +372,7 @@ void Session::end_launch(ThreadState& thread) {
 
 void Session::drop_launch(const Lock&, LaunchInFlight* launch) {
   if (launch->region.bytes != 0) launch->context->memory.release(launch->region);
+  if (launch->map_region.bytes != 0) launch->context->maps.release(launch->map_region);
   in_flight_.erase(launch->self);
 }
 

@@ -189,6 +189,7 @@ void Session::exit_free(ThreadState& thread, const sanitizer::ApiData& data, std
       return;
     }
     if (blocks) note_done(lock, *context, nullptr, call.submitted);
+    recorder_.complete(thread.id, now());
   }
   if (blocks) harvest();
 }

@@ -14,14 +14,24 @@
 #include "profiler/call_path.h"
 #include "profiler/launch_memory.h"
 #include "profiler/live_objects.h"
+#include "profiler/map_plan.h"
 #include "proto/base/strong_id.h"
 #include "proto/sanitizer/callback_data.h"
 #include "proto/trace/record.h"
 
 namespace drgpum::profiler {
 
-// The first bytes of a launch's region: its LaunchSlot, and room to keep the marks aligned.
-inline constexpr std::uint64_t kSlotHeaderBytes = 128;
+// A launch's region: its LaunchSlot, the marks, and where the objects' maps are; offsets in bytes.
+struct SlotLayout {
+  std::uint64_t marks;
+  std::uint64_t maps;
+  std::uint64_t bytes;
+};
+constexpr SlotLayout slot_layout(std::size_t objects, bool with_maps) {
+  constexpr std::uint64_t kMarks = 128;  // keeps them on a cache line of their own
+  const std::uint64_t maps = (kMarks + objects * sizeof(std::uint32_t) + 15) / 16 * 16;
+  return {kMarks, maps, maps + (with_maps ? objects * sizeof(device::ObjectMap) : 0)};
+}
 
 struct StreamState {
   StreamId id;
@@ -46,6 +56,8 @@ struct ContextState {
   bool patches_tried = false;
   bool patches_loaded = false;
   std::unordered_map<sanitizer::StreamHandle, StreamState> streams;
+  std::uint64_t map_budget = 0;  // bytes for access maps; part of what the user allows
+  LaunchMemory maps{0};
   LaunchMemory memory{0};
   std::shared_ptr<TableCopy> table;  // the newest; gives its region back to `memory`
   bool memory_refused = false;       // the device had no room for another chunk
@@ -55,6 +67,7 @@ struct DeviceModule {
   CubinId id;
   ContextId context;
   bool patched = false;
+  std::uint32_t cell_shift = 2;  // of access maps: 4 bytes unless narrower accesses are known of
 };
 
 struct KernelState {
@@ -62,6 +75,7 @@ struct KernelState {
   const DeviceModule* module = nullptr;
   bool selected = true;
   bool told_unpatched = false;
+  std::unordered_set<std::uint32_t> touched;  // objects, where maps are made
 };
 
 // A launch whose marks are still on the device.
@@ -73,6 +87,9 @@ struct LaunchInFlight {
   std::shared_ptr<const ObjectTable> objects;
   std::shared_ptr<TableCopy> table;
   Region region;
+  MapPlan plan;  // no maps at object level
+  Region map_region;
+  sanitizer::Function function = nullptr;
   std::uint64_t submitted = 0;  // its place among submitted launches, from 1; 0: not yet
   bool taken = false;           // some thread is reading it back
 };

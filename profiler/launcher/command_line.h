@@ -14,10 +14,10 @@ enum class DeviceChoice : unsigned char { kAuto, kGpu, kEmulated };
 
 struct RunRequest {
   DeviceChoice device = DeviceChoice::kAuto;
-  std::string output;  // a template; empty: the default
+  std::string output;    // a template; empty: the default
   std::string log_file;  // for the report; empty: stderr
-  bool force = false;  // replace an existing output
-  bool quiet = false;  // no report afterwards
+  bool force = false;    // replace an existing output
+  bool quiet = false;    // no report afterwards
   bool help = false;
   bool application_only = false;    // not the processes that the program starts
   bool asks_for_emulation = false;  // an option that only the emulated device has was given

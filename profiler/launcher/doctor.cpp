@@ -9,7 +9,9 @@
 namespace drgpum::profiler {
 namespace {
 
-void ok(Diagnosis* diagnosis, const std::string& text) { diagnosis->lines.push_back("ok: " + text); }
+void ok(Diagnosis* diagnosis, const std::string& text) {
+  diagnosis->lines.push_back("ok: " + text);
+}
 void note(Diagnosis* diagnosis, const std::string& text) {
   diagnosis->lines.push_back("note: " + text);
 }
@@ -18,11 +20,14 @@ void problem(Diagnosis* diagnosis, const std::string& text) {
   diagnosis->has_problem = true;
 }
 
-bool readable(const std::string& path) { return access(path.c_str(), R_OK) == 0; }
+bool readable(const std::string& path) {
+  return access(path.c_str(), R_OK) == 0;
+}
 
 std::string joined(const std::vector<std::string>& words) {
   std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  for (const std::string& word : words)
+    text += (text.empty() ? "" : ", ") + word;
   return text;
 }
 
@@ -41,8 +46,9 @@ void diagnose_runtime(const ProgramImage& image, Diagnosis* diagnosis) {
   } else if (image.has_device_code) {
     note(diagnosis, "the CUDA runtime is linked in: works on a GPU, not on the emulated device");
   } else {
-    note(diagnosis, "no CUDA runtime and no device code in the program itself; its libraries or "
-                    "modules may have them");
+    note(diagnosis,
+         "no CUDA runtime and no device code in the program itself; its libraries or "
+         "modules may have them");
   }
 }
 
@@ -68,8 +74,9 @@ Diagnosis diagnose_machine(const Locations& locations, const Environment& enviro
     ok(&diagnosis, "an NVIDIA GPU answers");
     const auto libraries = sanitizer_library_candidates(environment);
     if (libraries.empty()) {
-      problem(&diagnosis, "libsanitizer-public.so not found; install the CUDA toolkit's "
-                          "compute-sanitizer, or set CUDA_HOME or DRGPUM_SANITIZER_LIB");
+      problem(&diagnosis,
+              "libsanitizer-public.so not found; install the CUDA toolkit's "
+              "compute-sanitizer, or set CUDA_HOME or DRGPUM_SANITIZER_LIB");
     } else {
       ok(&diagnosis, "Sanitizer library " + libraries.front());
     }

@@ -12,10 +12,13 @@ namespace {
 
 using namespace drgpum::profiler;
 
-const char* environment(const char* name) { return std::getenv(name); }
+const char* environment(const char* name) {
+  return std::getenv(name);
+}
 
 void print(const Diagnosis& diagnosis) {
-  for (const std::string& line : diagnosis.lines) std::printf("%s\n", line.c_str());
+  for (const std::string& line : diagnosis.lines)
+    std::printf("%s\n", line.c_str());
 }
 
 constexpr const char* kHelp =

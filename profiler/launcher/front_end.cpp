@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <sstream>
 #include <string_view>
+
 #include <unistd.h>
 
 namespace drgpum::profiler {
@@ -67,15 +68,42 @@ constexpr SharedOption kShared[] = {
 
 // Options of NVIDIA's tools that drgpum refuses, but whose value has to be skipped to find --tool.
 constexpr std::string_view kOthersWithValue[] = {
-    "check-bulk-copy", "check-device-heap", "check-exit-code", "check-warpgroup-mma",
-    "coredump-behavior", "coredump-name", "destroy-on-device-error", "force-synchronization-limit",
-    "language", "num-callers-device", "num-callers-host", "num-cuda-barriers", "preload-library",
-    "prefix", "print-level", "require-cuda-init", "strip-paths", "target-processes-filter",
-    "backtrace-short", "show-backtrace", "leak-check", "padding", "report-api-errors",
-    "track-stream-ordered-races", "racecheck-detect-level", "racecheck-memcpy-async",
-    "racecheck-trace-sync", "racecheck-deadlock-timeout", "racecheck-continue-on-deadlock",
-    "racecheck-num-workers", "racecheck-report", "check-api-memory-access",
-    "unused-memory-threshold", "missing-barrier-init-is-fatal", "kill-on-exit", "unused-shared-memory-report-limit",
+    "check-bulk-copy",
+    "check-device-heap",
+    "check-exit-code",
+    "check-warpgroup-mma",
+    "coredump-behavior",
+    "coredump-name",
+    "destroy-on-device-error",
+    "force-synchronization-limit",
+    "language",
+    "num-callers-device",
+    "num-callers-host",
+    "num-cuda-barriers",
+    "preload-library",
+    "prefix",
+    "print-level",
+    "require-cuda-init",
+    "strip-paths",
+    "target-processes-filter",
+    "backtrace-short",
+    "show-backtrace",
+    "leak-check",
+    "padding",
+    "report-api-errors",
+    "track-stream-ordered-races",
+    "racecheck-detect-level",
+    "racecheck-memcpy-async",
+    "racecheck-trace-sync",
+    "racecheck-deadlock-timeout",
+    "racecheck-continue-on-deadlock",
+    "racecheck-num-workers",
+    "racecheck-report",
+    "check-api-memory-access",
+    "unused-memory-threshold",
+    "missing-barrier-init-is-fatal",
+    "kill-on-exit",
+    "unused-shared-memory-report-limit",
 };
 
 struct Option {

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <sstream>
+
 #include <unistd.h>
 
 #include "profiler/launcher/child_process.h"
@@ -19,12 +20,15 @@ using namespace drgpum::profiler;
 // Front ends that have handed over already: so two copies on PATH cannot call each other for ever.
 constexpr const char* kSeenVariable = "DRGPUM_FRONT_ENDS";
 
-const char* environment(const char* name) { return std::getenv(name); }
+const char* environment(const char* name) {
+  return std::getenv(name);
+}
 
 int become(const std::string& program, const std::string& name,
            const std::vector<std::string>& arguments) {
   std::vector<char*> words = {const_cast<char*>(name.c_str())};
-  for (const std::string& argument : arguments) words.push_back(const_cast<char*>(argument.c_str()));
+  for (const std::string& argument : arguments)
+    words.push_back(const_cast<char*>(argument.c_str()));
   words.push_back(nullptr);
   execv(program.c_str(), words.data());
   return fail("cannot run '" + program + "': " + std::strerror(errno),
@@ -36,17 +40,18 @@ std::vector<std::string> seen_front_ends() {
   std::stringstream parts(list == nullptr ? "" : list);
   std::vector<std::string> seen;
   std::string part;
-  while (std::getline(parts, part, ':')) seen.push_back(part);
+  while (std::getline(parts, part, ':'))
+    seen.push_back(part);
   return seen;
 }
 
 int hand_to_nvidia(const char* name, const std::vector<std::string>& arguments) {
-  const std::string real =
-      find_real_compute_sanitizer(own_path(), seen_front_ends(), environment);
+  const std::string real = find_real_compute_sanitizer(own_path(), seen_front_ends(), environment);
   if (real.empty()) {
-    return fail("NVIDIA's compute-sanitizer not found; this one only knows --tool drgpum. Put "
-                "NVIDIA's on PATH or set DRGPUM_REAL_COMPUTE_SANITIZER",
-                kNotFound);
+    return fail(
+        "NVIDIA's compute-sanitizer not found; this one only knows --tool drgpum. Put "
+        "NVIDIA's on PATH or set DRGPUM_REAL_COMPUTE_SANITIZER",
+        kNotFound);
   }
   const char* seen = environment(kSeenVariable);
   setenv(kSeenVariable, ((seen == nullptr ? "" : std::string(seen) + ":") + own_path()).c_str(), 1);

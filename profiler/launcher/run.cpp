@@ -5,8 +5,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fcntl.h>
 
+#include <fcntl.h>
 #include <limits.h>
 #include <spawn.h>
 #include <sys/stat.h>

@@ -120,7 +120,7 @@ bool is_about_the_process(const std::string& line) {
 
 }  // namespace
 
-ScriptedProgram::ScriptedProgram(Options options) {
+ScriptedProgram::ScriptedProgram(Options options, bool emulated) {
   library = Library{};
   char folder[] = "/tmp/drgpum-test-XXXXXX";
   folder_ = mkdtemp(folder);
@@ -128,7 +128,7 @@ ScriptedProgram::ScriptedProgram(Options options) {
   Session::Setup setup;
   setup.api = fake_api();
   setup.abi = "scripted";
-  options.emulated = true;
+  options.emulated = emulated;
   setup.options = options;
   auto filter = KernelFilter::make(options);
   EXPECT_TRUE(filter) << filter.error().message;

@@ -16,7 +16,7 @@ namespace drgpum::profiler {
 
 class ScriptedProgram {
  public:
-  explicit ScriptedProgram(Options options = {});
+  explicit ScriptedProgram(Options options = {}, bool emulated = true);
   ~ScriptedProgram();
 
   // Calls. Words are the parameters of the function, `inside` happens between enter and exit.

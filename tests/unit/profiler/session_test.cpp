@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/session.h"
 
+#include <algorithm>
 #include <atomic>
 #include <thread>
 
@@ -46,7 +47,8 @@ using sanitizer::CopyDirection;
 
 // A context, a patched module, and one object of 4 KiB at 0x10000.
 struct LoadedProgram : ScriptedProgram {
-  explicit LoadedProgram(Options options = {}) : ScriptedProgram(std::move(options)) {
+  explicit LoadedProgram(Options options = {}, bool emulated = true)
+      : ScriptedProgram(std::move(options), emulated) {
     create_context();
     load_module(kModule, ".entry add(\n.entry gemm(");
     malloc(0x10000, 4096);
@@ -145,7 +147,7 @@ TEST(SessionLaunches, AFullDeviceCostsCoverageAndNothingElse) {
 TEST(SessionLaunches, WithoutASynchronisationTheSlotsRunOutAtTheBudget) {
   Options options;
   options.map_memory = 1 << 20;
-  LoadedProgram program(options);
+  LoadedProgram program(options, false);
   for (int i = 0; i < 5000; ++i)
     program.read_object();
   EXPECT_LE(program.bytes_on_device(), options.map_memory);
@@ -155,6 +157,20 @@ TEST(SessionLaunches, WithoutASynchronisationTheSlotsRunOutAtTheBudget) {
   const std::string text = program.trace();
   EXPECT_NE(text.find("kind=slots-full"), std::string::npos);
   EXPECT_NE(text.find("access api=5002 "), std::string::npos) << "slots are free again";
+}
+
+// There a kernel has run when its launch returns, so nothing is lost and nobody is kept waiting.
+TEST(SessionLaunches, OnTheEmulatedDeviceSlotsNeverRunOut) {
+  Options options;
+  options.map_memory = 1 << 20;
+  LoadedProgram program(options);
+  for (int i = 0; i < 5000; ++i)
+    program.read_object();
+  EXPECT_LE(program.bytes_on_device(), options.map_memory);
+  program.synchronize();
+  const std::string text = program.lines({"access", "coverage"});
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 5000);
+  EXPECT_EQ(text.find("coverage"), std::string::npos);
 }
 
 TEST(SessionLaunches, TwoHundredThousandObjectsAreNoLimit) {

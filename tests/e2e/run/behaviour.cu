@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// One program for many ways to end: behaviour WORD [NUMBER]. It allocates, runs one kernel, copies
+// back and then does what the word says. Everything it prints it prints without the tool as well.
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+constexpr int kCount = 1000;
+
+__global__ void fill(int* out, int value) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < kCount) out[i] = value + i;
+}
+
+void check(cudaError_t error, const char* what) {
+  if (error == cudaSuccess) return;
+  std::printf("%s: %s\n", what, cudaGetErrorString(error));
+  std::exit(3);
+}
+
+int* device_numbers = nullptr;
+
+// Allocates, fills and sums; leaves the object alive.
+long compute(int value, int** numbers) {
+  check(cudaMalloc(numbers, kCount * sizeof(int)), "cudaMalloc");
+  fill<<<4, 256>>>(*numbers, value);
+  std::vector<int> host(kCount);
+  check(cudaMemcpy(host.data(), *numbers, kCount * sizeof(int), cudaMemcpyDeviceToHost), "copy");
+  long sum = 0;
+  for (const int number : host) sum += number;
+  return sum;
+}
+
+// Frees when the program's static objects are destroyed, after main.
+struct LateFree {
+  ~LateFree() {
+    if (armed) std::printf("late free: %s\n", cudaGetErrorName(cudaFree(device_numbers)));
+  }
+  bool armed = false;
+} late_free;
+
+void in_threads(int rounds) {
+  std::vector<long> sums(4);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&sums, t, rounds] {
+      for (int round = 0; round < rounds; ++round) {
+        int* numbers = nullptr;
+        sums[t] += compute(t, &numbers);
+        check(cudaFree(numbers), "cudaFree");
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const long sum : sums) std::printf("%ld\n", sum);
+}
+
+void in_child(bool exec) {
+  std::fflush(stdout);
+  const pid_t child = fork();
+  if (child == 0) {
+    if (exec) {
+      execl("/proc/self/exe", "behaviour", "exit", "5", static_cast<char*>(nullptr));
+      _exit(9);
+    }
+    std::printf("child\n");
+    std::exit(4);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  std::printf("child ended with %d\n", WEXITSTATUS(status));
+}
+
+void out_of_memory() {
+  void* much = nullptr;
+  const cudaError_t error = cudaMalloc(&much, std::size_t{1} << 50);
+  std::printf("asked for a pebibyte: %s\n", cudaGetErrorName(error));
+}
+
+[[noreturn]] void end(const std::string& word, int number) {
+  std::fflush(stdout);
+  if (word == "_exit") _exit(number);
+  if (word == "quick_exit") std::quick_exit(number);
+  if (word == "abort") std::abort();
+  if (word == "signal") raise(number);
+  if (word == "null") *static_cast<volatile int*>(nullptr) = 1;
+  std::exit(number);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string word = argc > 1 ? argv[1] : "exit";
+  const int number = argc > 2 ? std::atoi(argv[2]) : 0;
+  if (word == "no-cuda") return number;
+  std::printf("sum %ld\n", compute(7, &device_numbers));
+  std::fprintf(stderr, "to stderr\n");
+  if (word == "threads") in_threads(number != 0 ? number : 20);
+  if (word == "fork") in_child(false);
+  if (word == "exec") in_child(true);
+  if (word == "oom") out_of_memory();
+  if (word == "late-free") late_free.armed = true;
+  if (word == "free") check(cudaFree(device_numbers), "cudaFree");
+  if (word == "wait") {
+    std::printf("waiting\n");
+    std::fflush(stdout);
+    pause();
+  }
+  end(word, word == "threads" ? 0 : number);
+}

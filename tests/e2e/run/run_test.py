@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`drgpum run` against the bare program: output, exit status and signals are the same, byte for
+byte, and each trace tells what happened.
+
+    run_test.py --drgpum PROGRAM --emulator DIR --program DIR/behaviour --front-end PROGRAM
+"""
+
+import argparse
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+ARGS = None
+
+
+def bare(*words, **options):
+    environment = dict(os.environ, LD_LIBRARY_PATH=str(ARGS.emulator))
+    return subprocess.run([ARGS.program, *words], capture_output=True, env=environment, timeout=120, **options)
+
+
+class Run(unittest.TestCase):
+    def setUp(self):
+        self.holder = tempfile.TemporaryDirectory()
+        self.folder = pathlib.Path(self.holder.name)
+        self.trace = self.folder / "t.drgp"
+
+    def tearDown(self):
+        self.holder.cleanup()
+
+    def run_under(self, *words, options=("-q",), **more):
+        command = [ARGS.drgpum, "run", "--device", "emulated", "-o", str(self.trace), *options, "--", *words]
+        return subprocess.run(command, capture_output=True, timeout=120, **more)
+
+    def records(self, trace=None, check=0):
+        done = subprocess.run([ARGS.drgpum, "info", "--records", str(trace or self.trace)], capture_output=True, text=True)
+        self.assertIn(done.returncode, (0, 4), done.stderr)
+        return done.stdout.splitlines()
+
+    def state(self, trace=None):
+        done = subprocess.run([ARGS.drgpum, "info", str(trace or self.trace)], capture_output=True, text=True)
+        return done.returncode, done.stdout
+
+    def lines(self, beginning, trace=None):
+        return [line for line in self.records(trace) if line.startswith(beginning)]
+
+    def compare(self, *words):
+        expected, actual = bare(*words), self.run_under(ARGS.program, *words)
+        self.assertEqual(actual.stdout, expected.stdout, words)
+        self.assertEqual(actual.stderr, expected.stderr, words)
+        self.assertEqual(actual.returncode, expected.returncode, words)
+        return actual
+
+    def test_exit_statuses_pass_through(self):
+        for status in (0, 1, 77, 255):
+            with self.subTest(status):
+                self.trace = self.folder / f"{status}.drgp"
+                self.assertEqual(self.compare("exit", str(status)).returncode, status)
+                self.assertIn(f"exit_code={status}", self.lines("end api_count")[0])
+                self.assertEqual(self.state()[0], 0)
+
+    def test_signals_pass_through_and_the_trace_says_that_it_ends_early(self):
+        for word, number in (("abort", 6), ("null", 11), ("signal", 9), ("signal", 15), ("signal", 10)):
+            with self.subTest(f"{word} {number}"):
+                self.trace = self.folder / f"{word}{number}.drgp"
+                self.assertEqual(self.compare(word, str(number)).returncode, -number)
+                self.assertEqual(self.state()[0], 4)
+                self.assertEqual(len(self.lines("call ")), 3, "what was recorded is there")
+                self.assertEqual(len(self.lines("access ")), 1)
+
+    def test_ends_that_skip_handlers(self):
+        for word in ("_exit", "quick_exit"):
+            with self.subTest(word):
+                self.trace = self.folder / f"{word}.drgp"
+                self.compare(word, "7")
+                self.assertEqual(len(self.lines("call ")), 3)
+
+    def test_a_forked_child_leaves_the_trace_alone(self):
+        self.compare("fork")
+        self.assertEqual(self.state()[0], 0)
+        self.assertEqual(list(self.folder.glob("*.drgp")), [self.trace])
+
+    def test_a_child_that_uses_cuda_has_a_trace_of_its_own(self):
+        self.compare("exec")
+        traces = sorted(self.folder.glob("*.drgp"))
+        self.assertEqual(len(traces), 2, traces)
+        for trace in traces:
+            self.assertEqual(self.state(trace)[0], 0)
+        self.trace = self.folder / "alone.drgp"
+        self.run_under(ARGS.program, "exec", options=("-q", "--target-processes", "application-only"))
+        self.assertEqual(len(list(self.folder.glob("*.drgp"))), 3)
+
+    def test_threads(self):
+        self.compare("threads")
+        calls = self.lines("call ")
+        self.assertEqual([int(line.split()[1][3:]) for line in calls], list(range(len(calls))))
+        self.assertEqual(len([line for line in calls if "kind=alloc" in line]), 81)
+        self.assertEqual(len(self.lines("access ")), 81)
+        self.assertGreater(len({line.split("thread=")[1].split()[0] for line in calls}), 4)
+
+    def test_a_free_after_main_is_no_leak(self):
+        self.compare("late-free")
+        self.assertEqual(len([line for line in self.lines("call ") if "kind=free" in line]), 1)
+
+    def test_a_failed_allocation_is_recorded(self):
+        self.compare("oom")
+        failed = [line for line in self.lines("call ") if "error=2" in line]
+        self.assertEqual(len(failed), 1)
+        self.assertIn(f"requested={1 << 50}", failed[0])
+
+    def test_the_first_call_has_its_own_name(self):
+        self.compare("free")
+        self.assertIn('name="cudaMalloc"', self.lines("call ")[0])
+        self.assertIn('name="cudaFree"', self.lines("call ")[3])
+
+    def test_call_paths_begin_in_the_program_and_end_in_main(self):
+        self.compare("exit", "0")
+        path = self.lines("path id=1 ")[0]
+        self.assertLessEqual(path.count("0x"), 3, path)
+
+    def test_standard_input_reaches_the_program(self):
+        done = self.run_under("/bin/cat", input=b"some\0bytes")
+        self.assertEqual((done.stdout, done.stderr, done.returncode), (b"some\0bytes", b"", 0))
+
+    def test_a_program_without_cuda_leaves_nothing(self):
+        self.assertEqual(self.compare("no-cuda", "6").returncode, 6)
+        self.assertEqual(list(self.folder.iterdir()), [])
+        done = self.run_under(ARGS.program, "no-cuda", options=())
+        self.assertIn(b"did not use CUDA", done.stderr)
+
+    def test_errors_are_one_line_with_a_status(self):
+        self.trace.touch()
+        cases = (
+            (("./no-such",), 127, b"not found"),
+            (("/etc/passwd",), 126, b"not executable"),
+            ((ARGS.program,), 125, b"give -f"),
+        )
+        for words, status, text in cases:
+            done = self.run_under(*words)
+            self.assertEqual(done.returncode, status)
+            self.assertIn(text, done.stderr)
+            self.assertEqual(done.stderr.count(b"\n"), 1, done.stderr)
+        self.assertEqual(self.trace.read_bytes(), b"")
+        self.assertEqual(self.run_under(ARGS.program, options=("-q", "-f")).returncode, 0)
+        self.trace = self.folder / "no/folder.drgp"
+        self.assertEqual(self.run_under(ARGS.program).returncode, 125)
+
+    def test_a_killed_program_leaves_a_trace(self):
+        command = [ARGS.drgpum, "run", "--device", "emulated", "-q", "-o", str(self.trace), ARGS.program, "wait"]
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            with self.subTest(number), subprocess.Popen(command + [], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+                while b"waiting" not in process.stdout.readline():
+                    pass
+                process.send_signal(number)
+                self.assertEqual(process.wait(timeout=60), -number)
+                process.stdout.read()  # until the program itself has gone
+                self.assertEqual(self.state()[0], 4)
+                self.assertEqual(len(self.lines("access ")), 1)
+                self.trace.unlink()
+
+    def test_the_report_goes_to_stderr_or_to_a_file(self):
+        done = self.run_under(ARGS.program, options=())
+        self.assertIn(b"peak 3.9 KiB", done.stderr)
+        log = self.folder / "log"
+        self.trace = self.folder / "u.drgp"
+        done = self.run_under(ARGS.program, options=("--log-file", str(log)))
+        self.assertEqual(done.stderr, b"to stderr\n")
+        self.assertIn("peak 3.9 KiB", log.read_text())
+
+    def test_size_limit_stops_the_recording_and_not_the_program(self):
+        done = self.run_under(ARGS.program, "threads", "300", options=("-q", "--max-size", "64K"))
+        self.assertEqual(done.stdout, bare("threads", "300").stdout)
+        self.assertLessEqual(self.trace.stat().st_size, 64 << 10)
+        self.assertEqual(self.state()[0], 4)
+
+    def test_the_front_end_runs_drgpum(self):
+        command = [ARGS.front_end, "--tool", "drgpum", "--device", "emulated", "--save", str(self.trace), "-q", ARGS.program, "exit", "7"]
+        done = subprocess.run(command, capture_output=True, timeout=120)
+        self.assertEqual((done.stdout, done.returncode), (bare("exit", "7").stdout, 7))
+        self.assertEqual(self.state()[0], 0)
+
+    def test_maps_inside_the_objects(self):
+        self.run_under(ARGS.program, options=("-q", "--mode", "intra"))
+        (line,) = self.lines("map ")
+        self.assertIn("exact=yes written_ranges=[0:4000) counted_cells=1000 count_mean=1.0", line)
+
+    def test_both_ways_to_run_patches_agree(self):
+        seen = []
+        for mode in ("object", "intra"):
+            for option in ((), ("--fidelity",)):
+                self.trace = self.folder / f"{mode}{len(option)}.drgp"
+                self.run_under(ARGS.program, options=("-q", "--mode", mode, *option))
+                seen.append(self.lines("access ") + self.lines("map "))
+        self.assertEqual(seen[0], seen[1])
+        self.assertEqual(seen[2], seen[3])
+        self.assertEqual(len(seen[0]), 1)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    for name in ("drgpum", "emulator", "program", "front-end"):
+        parser.add_argument(f"--{name}", required=True)
+    ARGS, rest = parser.parse_known_args()
+    unittest.main(argv=[sys.argv[0], *rest])

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/map_reduction.h"
+
+#include <cmath>
+#include <random>
+
+#include <gtest/gtest.h>
+
+namespace drgpum::profiler {
+namespace {
+
+using trace::ByteRange;
+using Words = std::vector<std::uint32_t>;
+
+std::string text_of(const std::vector<ByteRange>& ranges) {
+  std::string text;
+  for (const ByteRange& range : ranges) {
+    text += "[" + std::to_string(range.begin) + "," + std::to_string(range.end) + ")";
+  }
+  return text;
+}
+
+TEST(Ranges, AreTheRunsOfSetBits) {
+  const Words bits = {0b1011, 0, 0xffffffff, 1};
+  EXPECT_EQ(text_of(ranges_of(bits, 0, 128)), "[0,2)[3,4)[64,97)");
+  EXPECT_EQ(text_of(ranges_of(bits, 2, 512)), "[0,8)[12,16)[256,388)");
+}
+
+TEST(Ranges, EndWithTheObject) {
+  EXPECT_EQ(text_of(ranges_of(Words{0xffffffff}, 2, 10)), "[0,10)");
+  EXPECT_EQ(text_of(ranges_of(Words{}, 2, 0)), "");
+  EXPECT_EQ(text_of(ranges_of(Words{0}, 0, 32)), "");
+}
+
+TEST(Ranges, AgreeWithABitByBitReadingOfRandomMaps) {
+  std::mt19937 random(3);
+  for (int round = 0; round < 100; ++round) {
+    const std::uint64_t bytes = 1 + random() % 300;
+    Words bits((bytes + 31) / 32);
+    for (std::uint32_t& word : bits) {
+      word = static_cast<std::uint32_t>(random() & random());
+    }
+    std::string expected;
+    for (std::uint64_t cell = 0; cell < bytes; ++cell) {
+      const auto set = [&](std::uint64_t c) { return c < bytes && (bits[c / 32] >> (c % 32) & 1); };
+      if (!set(cell)) continue;
+      const std::uint64_t begin = cell;
+      while (set(cell))
+        ++cell;
+      expected += "[" + std::to_string(begin) + "," + std::to_string(cell) + ")";
+    }
+    ASSERT_EQ(text_of(ranges_of(bits, 0, bytes)), expected);
+  }
+}
+
+struct Map {
+  Words bits, counts;
+  RawMap raw;
+  explicit Map(const Words& per_cell, std::uint32_t shift = 2)
+      : bits((per_cell.size() + 31) / 32), counts(per_cell) {
+    for (std::size_t cell = 0; cell < counts.size(); ++cell) {
+      if (counts[cell] != 0) bits[cell / 32] |= 1u << (cell % 32);
+    }
+    raw = {bits, bits, counts, shift, counts.size() << shift};
+  }
+};
+
+TEST(ReduceMap, StatisticsAreOverTheAccessedCells) {
+  const Map map({0, 2, 4, 0, 4, 6, 0, 0});
+  const auto record = reduce_map(map.raw, 4);
+  EXPECT_TRUE(record.exact);
+  EXPECT_EQ(record.cell_bytes, 4u);
+  EXPECT_EQ(record.counted_cells, 4u);
+  EXPECT_DOUBLE_EQ(record.count_mean, 4.0);
+  EXPECT_DOUBLE_EQ(record.count_variance, 2.0);
+  EXPECT_EQ(record.count_histogram, (std::vector<std::uint64_t>{0, 1, 3}));
+  EXPECT_EQ(text_of(record.read_ranges), "[4,12)[16,24)");
+}
+
+TEST(ReduceMap, TheHotRangeIsTheShortestWithHalfOfTheAccesses) {
+  EXPECT_EQ(text_of({reduce_map(Map({1, 1, 1, 50, 40, 1, 9}).raw, 4).hot_range}), "[12,20)");
+  EXPECT_EQ(text_of({reduce_map(Map({1, 1, 1, 90, 1}).raw, 4).hot_range}), "[12,16)");
+  EXPECT_EQ(text_of({reduce_map(Map({1, 1, 1, 1}).raw, 4).hot_range}), "[0,8)");
+}
+
+TEST(ReduceMap, WithoutCountsThereAreRangesAndAStripOfAccessedCells) {
+  Map map({0, 1, 1, 0});
+  map.raw.counts = {};
+  const auto record = reduce_map(map.raw, 8);
+  EXPECT_EQ(record.counted_cells, 0u);
+  EXPECT_TRUE(record.count_histogram.empty());
+  EXPECT_EQ(record.heat_strip, (Words{0, 1, 1, 0}));
+}
+
+TEST(ReduceMap, CellsWiderThanTheNarrowestAccessAreNotExact) {
+  EXPECT_FALSE(reduce_map(Map({1}).raw, 2).exact);
+  EXPECT_FALSE(reduce_map(Map({1}).raw, 0).exact);
+  EXPECT_TRUE(reduce_map(Map({1}).raw, 8).exact);
+}
+
+TEST(ReduceMap, TheHeatStripHasAtMost4096PartsAndLosesNoAccess) {
+  const Map map(Words(10'000, 3));
+  const auto strip = reduce_map(map.raw, 4).heat_strip;
+  EXPECT_EQ(strip.size(), 3334u);
+  std::uint64_t sum = 0;
+  for (const std::uint32_t part : strip)
+    sum += part;
+  EXPECT_EQ(sum, 30'000u);
+}
+
+}  // namespace
+}  // namespace drgpum::profiler
