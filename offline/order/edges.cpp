@@ -179,6 +179,7 @@ void OrderSweep::step_host(std::uint32_t index, const Api& api, Step& step) {
         api.thread);
   }
   place(step, index, host_chain(api.thread));
+  step.is_host = true;
   host_tail_[api.thread] = index;
 }
 
@@ -244,7 +245,7 @@ bool OrderSweep::next(Step& step) {
   const std::uint32_t index = index_++;
   const Api& api = evidence_.apis[index];
   edges_.clear();
-  step = {index, kNone, kNone, {}};
+  step = {index, kNone, false, kNone, {}};
   if (!is_node(api)) return true;
   for (; next_allocation_edge_ < allocation_edges_.size() &&
          allocation_edges_[next_allocation_edge_].api == index;

@@ -52,6 +52,7 @@ class OrderSweep {
   struct Step {
     std::uint32_t api = 0;
     std::uint32_t chain = kNone;       // kNone: a mark, or a call that was lost
+    bool is_host = false;              // the chain is a host thread's
     std::uint32_t chain_tail = kNone;  // the call before it in its chain
     std::span<const Edge> edges;       // valid until the next step; none twice
   };

@@ -22,6 +22,7 @@ HappensBefore::HappensBefore(const Evidence& evidence)
     clock_[step.api] = clock_for(step);
     if (step.chain >= calls_.size()) {
       calls_.resize(step.chain + 1);
+      is_host_.resize(step.chain + 1, step.is_host);
       launches_.resize(step.chain + 1);
     }
     calls_[step.chain].push_back(step.api);
@@ -87,24 +88,47 @@ std::uint32_t HappensBefore::store_draft() {
   return static_cast<std::uint32_t>(clock_begin_.size() - 2);
 }
 
-std::uint32_t HappensBefore::first_after(std::span<const std::uint32_t> from, std::uint32_t limit,
-                                         bool launches_only) const {
-  if (from.empty()) return kNone;
-  const std::uint32_t start = *std::max_element(from.begin(), from.end()) + 1;
-  const auto after_all = [&](std::uint32_t call) {
-    return std::all_of(from.begin(), from.end(), [&](std::uint32_t f) { return before(f, call); });
-  };
+bool HappensBefore::may_run_beside(std::span<const std::uint32_t> from, std::uint32_t call) const {
+  return std::any_of(from.begin(), from.end(), [&](std::uint32_t f) { return !before(f, call); });
+}
+
+// Along a chain, once all of `from` are over they stay over.
+std::uint32_t HappensBefore::first_over(const std::vector<std::vector<std::uint32_t>>& chains,
+                                        std::span<const std::uint32_t> from, std::uint32_t begin,
+                                        std::uint32_t limit) const {
   std::uint32_t best = limit;
-  for (const std::vector<std::uint32_t>& chain : launches_only ? launches_ : calls_) {
-    const auto first = std::lower_bound(chain.begin(), chain.end(), start);
+  for (const std::vector<std::uint32_t>& chain : chains) {
+    const auto first = std::lower_bound(chain.begin(), chain.end(), begin);
     if (first == chain.end() || *first >= best) continue;
     const auto last = std::lower_bound(first, chain.end(), best);
-    // Along a chain, once all of `from` are over they stay over.
-    const auto at =
-        std::partition_point(first, last, [&](std::uint32_t c) { return !after_all(c); });
+    const auto at = std::partition_point(
+        first, last, [&](std::uint32_t call) { return may_run_beside(from, call); });
     if (at != last) best = *at;
   }
   return best < limit ? best : kNone;
+}
+
+std::uint32_t HappensBefore::first_after(std::span<const std::uint32_t> from, std::uint32_t limit,
+                                         bool launches_only) const {
+  if (from.empty()) return kNone;
+  const std::uint32_t begin = *std::max_element(from.begin(), from.end()) + 1;
+  return first_over(launches_only ? launches_ : calls_, from, begin, limit);
+}
+
+std::uint32_t HappensBefore::released_after(std::span<const std::uint32_t> from,
+                                            std::uint32_t limit) const {
+  if (from.empty()) return kNone;
+  const std::uint32_t start = *std::max_element(from.begin(), from.end()) + 1;
+  std::uint32_t begin = start;
+  for (std::uint32_t c = 0; c < calls_.size(); ++c) {
+    const auto first = std::lower_bound(calls_[c].begin(), calls_[c].end(), start);
+    if (is_host_[c] || first == calls_[c].end() || *first >= limit) continue;
+    const auto last = std::lower_bound(first, calls_[c].end(), limit);
+    const auto over = std::partition_point(
+        first, last, [&](std::uint32_t call) { return may_run_beside(from, call); });
+    if (over != first) begin = std::max(begin, *(over - 1) + 1);
+  }
+  return first_over(calls_, from, begin, limit);
 }
 
 std::uint32_t HappensBefore::last_launch_before(std::uint32_t to, std::uint32_t from) const {

@@ -34,6 +34,11 @@ class HappensBefore {
   // O(C·log N).
   std::uint32_t first_after(std::span<const std::uint32_t> from, std::uint32_t limit,
                             bool launches_only) const;
+  // From which call on memory that `from` used last is free whatever overlaps: the first call below
+  // `limit` that all of `from` happen before, such that no call of any stream issued from there to
+  // `limit` may still run beside them. A free put there blocks its host thread, so host calls do
+  // not count. kNone when there is none. O(C·log N).
+  std::uint32_t released_after(std::span<const std::uint32_t> from, std::uint32_t limit) const;
   // The last launch that happens before `to` and is issued at or after `from`; else kNone.
   std::uint32_t last_launch_before(std::uint32_t to, std::uint32_t from) const;
 
@@ -52,6 +57,10 @@ class HappensBefore {
     const std::uint64_t at = clock_begin_[clock] + chain / kBlock;
     return at < clock_begin_[clock + 1] ? blocks_[clock_blocks_[at]].last[chain % kBlock] : 0;
   }
+  bool may_run_beside(std::span<const std::uint32_t> from, std::uint32_t call) const;
+  std::uint32_t first_over(const std::vector<std::vector<std::uint32_t>>& chains,
+                           std::span<const std::uint32_t> from, std::uint32_t begin,
+                           std::uint32_t limit) const;
   std::uint32_t clock_for(const OrderSweep::Step& step);
   void begin_draft(std::uint32_t base);
   Block& drafted(std::uint32_t block);
@@ -64,6 +73,7 @@ class HappensBefore {
   std::vector<std::uint32_t> clock_blocks_;  // into blocks_; block 0 is all zero
   std::vector<Block> blocks_;
   std::vector<std::vector<std::uint32_t>> calls_;     // by chain, rising
+  std::vector<bool> is_host_;                         // by chain
   std::vector<std::vector<std::uint32_t>> launches_;  // by chain, rising
   // The clock being made: its blocks, and those of them that are not the base's any more.
   std::vector<std::uint32_t> draft_ids_;

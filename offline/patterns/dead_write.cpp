@@ -145,12 +145,14 @@ class ReadOrder {
     }
   }
   // Every read before the write is over then, and every read after it waits for the overwriters.
+  // A read between the write and its only overwriter was seen to read other bytes.
   bool keeps_apart(const Write& write) const {
+    const bool one = write.overwriters.size() == 1;
     for (const auto& [chain, reads] : reads_) {
-      const auto after = std::upper_bound(reads.begin(), reads.end(), write.api);
-      if (after != reads.begin() && *(after - 1) != write.api &&
-          !order_.before(*(after - 1), write.api))
-        return false;
+      const auto before = std::lower_bound(reads.begin(), reads.end(), write.api);
+      if (before != reads.begin() && !order_.before(*(before - 1), write.api)) return false;
+      const auto after =
+          std::upper_bound(before, reads.end(), one ? write.overwriters.front() : write.api);
       if (after == reads.end()) continue;
       for (const std::uint32_t overwriter : write.overwriters)
         if (overwriter != *after && !order_.before(overwriter, *after)) return false;

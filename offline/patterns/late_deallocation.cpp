@@ -49,7 +49,7 @@ std::vector<Finding> late_deallocation(const PatternInput& in) {
     if (f.cut) f.missing |= kMissingLaunches;
     std::vector<std::uint32_t> over = last_per_chain(in, uses.first(essentials.last + 1));
     if (f.cut) over.push_back(unseen);
-    const std::uint32_t released = in.order.first_after(over, object.free, false);
+    const std::uint32_t released = in.order.released_after(over, object.free);
     if (released != kNone) f.gaps = {{released, object.free}};
     const std::uint32_t first_launch =
         *std::upper_bound(in.evidence.launches.begin(), in.evidence.launches.end(), from);

@@ -26,7 +26,7 @@ std::vector<Finding> memory_leak(const PatternInput& in) {
     const std::uint32_t unseen = in.evidence.last_unseen(object.alloc, object.end);
     if (unseen != kNone) over.push_back(unseen);
     const std::uint32_t released =
-        over.empty() ? object.alloc + 1 : in.order.first_after(over, object.end, false);
+        over.empty() ? object.alloc + 1 : in.order.released_after(over, object.end);
     if (released < object.end) f.gaps = {{released, object.end}};
     if (!in.evidence.has_end) f.missing |= kMissingEnd;
     if (object.kind == trace::ObjectKind::kManaged) f.missing |= kMissingManaged;

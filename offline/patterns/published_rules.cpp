@@ -30,9 +30,9 @@ std::vector<std::uint32_t> launches_using(const Evidence& evidence, std::uint32_
   return launches;
 }
 
-// The object is not needed in the gap from the first call that launch `from` happens before.
+// The gap in which the object is not needed after launch `from`.
 std::vector<Gap> gap_after(const PatternInput& in, std::uint32_t from, std::uint32_t to) {
-  const std::uint32_t released = in.order.first_after(std::span(&from, 1), to, false);
+  const std::uint32_t released = in.order.released_after(std::span(&from, 1), to);
   return released == kNone ? std::vector<Gap>{} : std::vector<Gap>{{released, to}};
 }
 

@@ -44,35 +44,50 @@ ReuseCandidate candidate_for(const PatternInput& in, std::uint32_t o) {
   return c;
 }
 
-// The guest's uploads before the host's last access, and the host's downloads after the guest's
-// first, have to move.
-std::vector<std::uint32_t> moves(std::span<const Use> host, std::span<const Use> guest,
-                                 const ReuseCandidate& a, const ReuseCandidate& b) {
+// The last essential access in each chain, and the first; with launches whose accesses are not
+// known where these bound the span.
+struct Bounds {
+  std::vector<std::uint32_t> first;
+  std::vector<std::uint32_t> last;
+};
+
+Bounds bounds_of(const PatternInput& in, const ReuseCandidate& c) {
+  const auto uses = in.evidence.uses_of(c.object);
+  std::vector<Use> essential;
+  for (std::uint32_t i = 0; i < uses.size(); ++i)
+    if (in.essentials[c.object].is_essential(uses, i)) essential.push_back(uses[i]);
+  Bounds bounds{first_per_chain(in, essential), last_per_chain(in, essential)};
+  if (c.first < essential.front().api) bounds.first.push_back(c.first);
+  if (c.last > essential.back().api) bounds.last.push_back(c.last);
+  return bounds;
+}
+
+// Movable copies and sets of the guest that do not wait for the host's accesses, and of the host
+// that the guest's accesses do not wait for.
+std::vector<std::uint32_t> moves(const PatternInput& in, std::uint32_t host, std::uint32_t guest,
+                                 const Bounds& of_host, const Bounds& of_guest) {
   std::vector<std::uint32_t> calls;
-  for (const Use& use : guest)
-    if (use.api < a.last) calls.push_back(use.api);
-  for (const Use& use : host)
-    if (use.api > b.first) calls.push_back(use.api);
+  const auto guest_uses = in.evidence.uses_of(guest);
+  for (std::uint32_t i = 0; i < guest_uses.size(); ++i) {
+    const std::uint32_t api = guest_uses[i].api;
+    if (!in.essentials[guest].is_essential(guest_uses, i) &&
+        !all_before(in.order, of_host.last, std::span(&api, 1)))
+      calls.push_back(api);
+  }
+  const auto host_uses = in.evidence.uses_of(host);
+  for (std::uint32_t i = 0; i < host_uses.size(); ++i) {
+    const std::uint32_t api = host_uses[i].api;
+    if (!in.essentials[host].is_essential(host_uses, i) &&
+        !all_before(in.order, std::span(&api, 1), of_guest.first))
+      calls.push_back(api);
+  }
   std::sort(calls.begin(), calls.end());
   calls.erase(std::unique(calls.begin(), calls.end()), calls.end());
   return calls;
 }
 
-bool is_ordered(const PatternInput& in, std::span<const Use> host, std::span<const Use> guest,
-                const ReuseCandidate& a, const ReuseCandidate& b) {
-  const auto by_api = [](const Use& use, std::uint32_t api) { return use.api < api; };
-  const auto host_end = std::lower_bound(host.begin(), host.end(), b.first, by_api);
-  const auto guest_begin = std::lower_bound(guest.begin(), guest.end(), a.last, by_api);
-  const auto over =
-      last_per_chain(in, host.first(static_cast<std::size_t>(host_end - host.begin())));
-  const auto next =
-      first_per_chain(in, guest.subspan(static_cast<std::size_t>(guest_begin - guest.begin())));
-  return all_before(in.order, over, next);
-}
-
-Finding finding_for(const PatternInput& in, const ReuseCandidate& a, const ReuseCandidate& b) {
-  const auto host = in.evidence.uses_of(a.object);
-  const auto guest = in.evidence.uses_of(b.object);
+Finding finding_for(const PatternInput& in, const ReuseCandidate& a, const ReuseCandidate& b,
+                    const Bounds& of_host, const Bounds& of_guest) {
   Finding f;
   f.pattern = Pattern::kRedundantAllocation;
   f.object = b.object;
@@ -87,10 +102,23 @@ Finding finding_for(const PatternInput& in, const ReuseCandidate& a, const Reuse
     const Object& object = in.evidence.objects[o];
     if (in.evidence.first_unseen(object.alloc, object.end) != kNone) f.missing |= kMissingLaunches;
   }
-  f.must_move = moves(host, guest, a, b);
-  if (!is_ordered(in, host, guest, a, b)) f.missing |= kMissingOrder;
+  f.must_move = moves(in, a.object, b.object, of_host, of_guest);
+  if (!all_before(in.order, of_host.last, of_guest.first)) f.missing |= kMissingOrder;
   settle(f);
   return f;
+}
+
+void match_group(const PatternInput& in, const std::vector<ReuseCandidate>& candidates,
+                 std::vector<Finding>& findings) {
+  std::vector<Bounds> bounds;
+  for (const ReuseCandidate& c : candidates)
+    bounds.push_back(bounds_of(in, c));
+  const auto is_ordered = [&](std::uint32_t host, std::uint32_t guest) {
+    return all_before(in.order, bounds[host].last, bounds[guest].first);
+  };
+  for (const ReusePair& pair : match_reuses(candidates, in.thresholds.reuse_fit, is_ordered))
+    findings.push_back(finding_for(in, candidates[pair.host], candidates[pair.guest],
+                                   bounds[pair.host], bounds[pair.guest]));
 }
 
 }  // namespace
@@ -100,7 +128,8 @@ Finding finding_for(const PatternInput& in, const ReuseCandidate& a, const Reuse
 // Each object has at most one predecessor and one successor; reuse_matching.h says which.
 // Source: DrGPUM (ASPLOS '23), whose code pairs objects of one size without regard to ties.
 // Wasted: B. Distance: launches issued strictly between the two accesses; may be 0.
-// Proven: every access of A happens before every access of B and nothing has to move.
+// Proven: every access of A happens before every access of B and nothing has to move. A pair that
+// no order separates saves nothing in a replay: both need their memory at once.
 // What would make it wrong: accesses that no order separates, or that were not recorded.
 std::vector<Finding> redundant_allocation(const PatternInput& in) {
   std::map<std::tuple<std::uint32_t, std::uint32_t>, std::vector<ReuseCandidate>> groups;
@@ -111,10 +140,8 @@ std::vector<Finding> redundant_allocation(const PatternInput& in) {
     groups[{object.context, kind}].push_back(candidate_for(in, o));
   }
   std::vector<Finding> findings;
-  for (const auto& [group, candidates] : groups) {
-    for (const ReusePair& pair : match_reuses(candidates, in.thresholds.reuse_fit))
-      findings.push_back(finding_for(in, candidates[pair.host], candidates[pair.guest]));
-  }
+  for (const auto& [group, candidates] : groups)
+    match_group(in, candidates, findings);
   std::sort(findings.begin(), findings.end(),
             [](const Finding& a, const Finding& b) { return a.object < b.object; });
   return findings;

@@ -11,7 +11,8 @@ bool Replay::changes_curve(const Finding& f) {
     case Pattern::kNonUniformAccessFrequency:
       return false;
     case Pattern::kRedundantAllocation:
-      return f.from != kNone;  // the published rules pair objects that may be in use together
+      // Without order both may be in use at once; the published rules do not look.
+      return f.from != kNone && !(f.missing & kMissingOrder);
     default:
       return !f.gaps.empty();
   }

@@ -14,8 +14,9 @@ namespace drgpum {
 
 // What a fix does to the lives of memory:
 //   early allocation    the object begins at its first essential access
-//   late deallocation, leak   it ends at the first call that all its accesses happen before
-//   idleness            its bytes are away from the first such call in each gap to the gap's end
+//   late deallocation, leak   it ends where all its accesses are over for every stream that runs
+//                       (HappensBefore::released_after)
+//   idleness            its bytes are away from there in each gap to the gap's end
 //   unused              it never lives
 //   redundant           host and guest are one block of the host's size, from the host's begin to
 //                       the guest's end; further guests lengthen the chain

@@ -10,6 +10,7 @@ namespace drgpum {
 namespace {
 
 constexpr std::uint32_t kFree = 0xffffffffu;
+constexpr std::size_t kAsked = 16;  // hosts that a guest asks for their order
 
 // The largest host that a guest of `size` fills well enough.
 std::uint64_t largest_host(std::uint64_t size, double fit) {
@@ -61,10 +62,20 @@ class LatestFreed {
 class Matcher {
  public:
   Matcher(std::span<const ReuseCandidate> candidates, double fit)
-      : c_(candidates), fit_(fit), host_of_(c_.size(), kFree), guest_of_(c_.size(), kFree) {}
+      : c_(candidates),
+        fit_(fit),
+        host_of_(c_.size(), kFree),
+        guest_of_(c_.size(), kFree),
+        is_settled_(c_.size(), false) {}
 
-  void greedy();
-  void augment();
+  // An empty `is_ordered` lets every pair pass.
+  void greedy(const IsOrdered& is_ordered);
+  void augment(const IsOrdered& is_ordered);
+  // Later steps leave the pairs made so far alone.
+  void settle_pairs() {
+    for (std::uint32_t host = 0; host < c_.size(); ++host)
+      is_settled_[host] = guest_of_[host] != kFree;
+  }
   std::vector<ReusePair> pairs() const {
     std::vector<ReusePair> result;
     for (std::uint32_t guest = 0; guest < c_.size(); ++guest)
@@ -80,15 +91,20 @@ class Matcher {
     std::sort(places.begin(), places.end(), less);
     return places;
   }
-  bool find_host(std::uint32_t guest, std::vector<std::uint32_t>& open);
+  bool find_host(std::uint32_t guest, std::vector<std::uint32_t>& open,
+                 const IsOrdered& is_ordered);
+  bool pairs_up(std::uint32_t host, std::uint32_t guest, const IsOrdered& is_ordered) const {
+    return can_reuse(c_[host], c_[guest], fit_) && (!is_ordered || is_ordered(host, guest));
+  }
 
   std::span<const ReuseCandidate> c_;
   double fit_;
   std::vector<std::uint32_t> host_of_;   // by guest
   std::vector<std::uint32_t> guest_of_;  // by host
+  std::vector<bool> is_settled_;         // by host
 };
 
-void Matcher::greedy() {
+void Matcher::greedy(const IsOrdered& is_ordered) {
   const auto by_first = sorted([&](std::uint32_t a, std::uint32_t b) {
     return c_[a].first != c_[b].first ? c_[a].first < c_[b].first : a < b;
   });
@@ -104,28 +120,41 @@ void Matcher::greedy() {
 
   LatestFreed hosts(c_.size());
   std::size_t done = 0;
+  std::vector<std::size_t> refused;
   for (const std::uint32_t guest : by_first) {
     const ReuseCandidate& b = c_[guest];
     for (; done < by_last.size() && c_[by_last[done]].last < b.first; ++done)
-      hosts.set(slot[by_last[done]], c_[by_last[done]].end);
+      if (guest_of_[by_last[done]] == kFree) hosts.set(slot[by_last[done]], c_[by_last[done]].end);
+    if (host_of_[guest] != kFree) continue;
     const auto smallest = std::lower_bound(
         by_size.begin(), by_size.end(), b.size,
         [&](std::uint32_t place, std::uint64_t size) { return c_[place].size < size; });
     const auto largest = std::upper_bound(
         smallest, by_size.end(), largest_host(b.size, fit_),
         [&](std::uint64_t size, std::uint32_t place) { return size < c_[place].size; });
-    const auto [at, end] = hosts.find(static_cast<std::size_t>(smallest - by_size.begin()),
-                                      static_cast<std::size_t>(largest - by_size.begin()));
-    if (end <= b.alloc) continue;
-    host_of_[guest] = by_size[at];
-    guest_of_[by_size[at]] = guest;
-    hosts.set(at, 0);
+    refused.clear();
+    while (refused.size() < kAsked) {
+      const auto [at, end] = hosts.find(static_cast<std::size_t>(smallest - by_size.begin()),
+                                        static_cast<std::size_t>(largest - by_size.begin()));
+      if (end <= b.alloc) break;
+      hosts.set(at, 0);
+      if (is_ordered && !is_ordered(by_size[at], guest)) {
+        refused.push_back(at);
+        continue;
+      }
+      host_of_[guest] = by_size[at];
+      guest_of_[by_size[at]] = guest;
+      break;
+    }
+    for (const std::size_t at : refused)
+      hosts.set(at, c_[by_size[at]].end);
   }
 }
 
 // One step of Kuhn's algorithm, depth first. Hosts leave `open` when they are visited; after a
 // failure no augmenting path will ever lead through them, so they stay out.
-bool Matcher::find_host(std::uint32_t root, std::vector<std::uint32_t>& open) {
+bool Matcher::find_host(std::uint32_t root, std::vector<std::uint32_t>& open,
+                        const IsOrdered& is_ordered) {
   struct Frame {
     std::uint32_t guest = 0;
     std::size_t next = 0;
@@ -134,7 +163,7 @@ bool Matcher::find_host(std::uint32_t root, std::vector<std::uint32_t>& open) {
   std::vector<Frame> path{{root, 0, kFree}};
   while (!path.empty()) {
     Frame& frame = path.back();
-    while (frame.next < open.size() && !can_reuse(c_[open[frame.next]], c_[frame.guest], fit_))
+    while (frame.next < open.size() && !pairs_up(open[frame.next], frame.guest, is_ordered))
       ++frame.next;
     if (frame.next >= open.size()) {
       path.pop_back();
@@ -160,7 +189,7 @@ bool Matcher::find_host(std::uint32_t root, std::vector<std::uint32_t>& open) {
   return false;
 }
 
-void Matcher::augment() {
+void Matcher::augment(const IsOrdered& is_ordered) {
   const auto hosts = sorted([&](std::uint32_t a, std::uint32_t b) {
     if (c_[a].end != c_[b].end) return c_[a].end > c_[b].end;
     return c_[a].size != c_[b].size ? c_[a].size < c_[b].size : a < b;
@@ -169,11 +198,13 @@ void Matcher::augment() {
     if (c_[a].size != c_[b].size) return c_[a].size > c_[b].size;
     return c_[a].first != c_[b].first ? c_[a].first < c_[b].first : a < b;
   });
-  std::vector<std::uint32_t> alive = hosts;
+  std::vector<std::uint32_t> alive;
+  for (const std::uint32_t host : hosts)
+    if (!is_settled_[host]) alive.push_back(host);
   for (const std::uint32_t guest : guests) {
     if (host_of_[guest] != kFree) continue;
     std::vector<std::uint32_t> open = alive;
-    if (!find_host(guest, open)) alive = std::move(open);
+    if (!find_host(guest, open, is_ordered)) alive = std::move(open);
   }
 }
 
@@ -184,10 +215,16 @@ bool can_reuse(const ReuseCandidate& host, const ReuseCandidate& guest, double f
          host.size <= largest_host(guest.size, fit);
 }
 
-std::vector<ReusePair> match_reuses(std::span<const ReuseCandidate> candidates, double fit) {
+std::vector<ReusePair> match_reuses(std::span<const ReuseCandidate> candidates, double fit,
+                                    const IsOrdered& is_ordered) {
   Matcher matcher(candidates, fit);
-  matcher.greedy();
-  if (candidates.size() <= kExactReuseLimit) matcher.augment();
+  const bool exact = candidates.size() <= kExactReuseLimit;
+  matcher.greedy(is_ordered);
+  if (exact) matcher.augment(is_ordered);
+  if (!is_ordered) return matcher.pairs();
+  matcher.settle_pairs();
+  matcher.greedy({});
+  if (exact) matcher.augment({});
   return matcher.pairs();
 }
 

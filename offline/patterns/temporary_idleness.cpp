@@ -30,7 +30,7 @@ std::vector<IdleGap> gaps_of(const PatternInput& in, std::uint32_t object) {
   return gaps;
 }
 
-// From the first call that all accesses before a gap happen before, to the access after it.
+// From the release after all accesses before a gap, to the access after it.
 std::vector<Gap> released_gaps(const PatternInput& in, std::uint32_t object,
                                const std::vector<IdleGap>& gaps) {
   std::vector<Gap> released;
@@ -41,7 +41,7 @@ std::vector<Gap> released_gaps(const PatternInput& in, std::uint32_t object,
     for (; next <= gap.before; ++next)
       over.add(uses[next].api);
     const std::uint32_t end = uses[gap.after].api;
-    const std::uint32_t begin = in.order.first_after(over.calls(), end, false);
+    const std::uint32_t begin = in.order.released_after(over.calls(), end);
     if (begin != kNone) released.push_back({begin, end});
   }
   return released;
