@@ -19,6 +19,11 @@ ContextCall::ContextCall() {
     error = context == nullptr ? CUDA_ERROR_CONTEXT_IS_DESTROYED : context->sticky;
 }
 
+void ContextCall::charge() {
+  const double cost = context->device->preset.cost.host_call_ns;
+  core().clock.advance(static_cast<std::uint64_t>(cost));
+}
+
 Stream* ContextCall::stream(CUstream handle) {
   Stream* found = core().resolve_stream(*context, handle, per_thread_default());
   if (found == nullptr) error = CUDA_ERROR_INVALID_HANDLE;

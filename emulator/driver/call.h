@@ -24,6 +24,10 @@ class ContextCall : public MachineCall {
  public:
   ContextCall();
 
+  // Lets virtual time pass for the calling thread, as a call does that gives the device work or asks
+  // about it. Calls that only look something up cost nothing.
+  void charge();
+
   // The stream that a handle means here; `error` is set when there is none.
   Stream* stream(CUstream handle);
 
@@ -35,7 +39,9 @@ class ContextCall : public MachineCall {
 class StreamCall : public ContextCall {
  public:
   explicit StreamCall(CUstream handle) {
-    if (error == CUDA_SUCCESS) on = stream(handle);
+    if (error != CUDA_SUCCESS) return;
+    charge();
+    on = stream(handle);
   }
   CUresult submit(Work work, HostWaits waits = HostWaits::kNo) {
     return emulator::submit(*this, *on, std::move(work), waits);

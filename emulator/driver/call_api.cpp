@@ -72,7 +72,6 @@ CUresult begin_call(const ApiFunction& function) {
   if (in_forked_child.load(std::memory_order_relaxed)) return CUDA_ERROR_NOT_INITIALIZED;
   MachineCore& core = MachineCore::instance();
   if (!core.is_initialised()) return function.early ? CUDA_SUCCESS : CUDA_ERROR_NOT_INITIALIZED;
-  core.clock.advance(static_cast<std::uint64_t>(core.devices.front().preset.cost.host_call_ns));
   return CUDA_SUCCESS;
 }
 

@@ -280,6 +280,7 @@ CUresult cuCtxGetApiVersion(CUcontext which, unsigned* version) {
 CUresult cuCtxSynchronize_v1() {
   ContextCall call;
   if (call.error != CUDA_SUCCESS) return call.error;
+  call.charge();
   synchronize_context(call, *call.context);
   SynchronizeEvent event;
   event.context = call.context;

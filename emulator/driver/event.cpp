@@ -75,6 +75,7 @@ CUresult cuEventRecord(CUevent which, CUstream stream) {
 CUresult cuEventQuery(CUevent which) {
   ContextCall call;
   if (call.error != CUDA_SUCCESS) return call.error;
+  call.charge();
   const Event* event = call.core().events.get(which);
   if (event == nullptr) return CUDA_ERROR_INVALID_HANDLE;
   if (event->capture != nullptr) return CUDA_ERROR_CAPTURED_EVENT;
@@ -84,6 +85,7 @@ CUresult cuEventQuery(CUevent which) {
 CUresult cuEventSynchronize(CUevent which) {
   ContextCall call;
   if (call.error != CUDA_SUCCESS) return call.error;
+  call.charge();
   Event* event = call.core().events.get(which);
   if (event == nullptr) return CUDA_ERROR_INVALID_HANDLE;
   if (event->capture != nullptr) return CUDA_ERROR_CAPTURED_EVENT;

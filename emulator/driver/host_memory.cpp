@@ -20,6 +20,7 @@ CUresult allocate(void** pointer, std::size_t size, unsigned flags) {
   constexpr unsigned kKnown =
       CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED;
   if (pointer == nullptr || size == 0 || (flags & ~kKnown) != 0) return CUDA_ERROR_INVALID_VALUE;
+  call.charge();
   BlockRequest request;
   request.size = size;
   request.kind = BlockKind::kPinned;

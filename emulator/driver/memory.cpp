@@ -12,6 +12,7 @@ namespace {
 constexpr std::uint64_t kPitchUnit = 512;
 
 CUresult allocate(ContextCall& call, BlockRequest request, CUdeviceptr* address) {
+  call.charge();
   request.device = call.context->device->ordinal;
   request.context = call.context;
   const Block* block = call.core().memory->allocate(request);
@@ -100,6 +101,7 @@ CUresult cuMemFree(CUdeviceptr address) {
   ContextCall call;
   if (call.error != CUDA_SUCCESS) return call.error;
   if (address == 0) return CUDA_SUCCESS;
+  call.charge();
   const auto find = [&] {
     return own_block(*call.core().memory, address, {BlockKind::kDevice, BlockKind::kManaged});
   };

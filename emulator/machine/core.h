@@ -30,6 +30,13 @@ struct Physical {
   bool released = false;  // no handle is left
 };
 
+// An object of the program's with a destructor for the driver to call.
+struct UserObject {
+  void* pointer = nullptr;
+  CUhostFn destroy = nullptr;
+  unsigned references = 0;
+};
+
 struct Mapping {
   std::uint64_t size = 0;
   std::uint64_t offset = 0;
@@ -76,6 +83,7 @@ class MachineCore final : public Machine {
   HandleSet<Graph> graphs;
   HandleSet<GraphExec> graph_execs;
   HandleSet<Capture> captures;
+  HandleSet<UserObject> user_objects;
   HandleSet<Physical> physicals;
   std::unordered_map<const void*, Function*> functions;
   std::unordered_map<const void*, Kernel*> kernels;

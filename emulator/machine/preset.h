@@ -24,7 +24,7 @@ struct CostConstants {
   double pinned_bytes_per_ns = 1;
   double pageable_bytes_per_ns = 1;
   double peer_bytes_per_ns = 1;
-  double host_call_ns = 0;  // of any API call, on the calling thread
+  double host_call_ns = 0;  // of a call that gives the device work or asks about it
 };
 
 struct Preset {

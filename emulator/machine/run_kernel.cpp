@@ -31,15 +31,6 @@ CUresult code_of(exec::FaultKind kind) {
   }
 }
 
-// The function itself, or the one of the library's module in this context.
-Function* function_of(const KernelWork& work, Context& context) {
-  if (work.kernel == nullptr) return work.function;
-  const auto module = work.kernel->library->modules.find(&context);
-  if (module == work.kernel->library->modules.end()) return nullptr;
-  const auto it = module->second->functions.find(work.kernel->name);
-  return it != module->second->functions.end() ? it->second.get() : nullptr;
-}
-
 std::uint64_t heap_limit(const Context& context) {
   const auto it = context.limits.find(CU_LIMIT_MALLOC_HEAP_SIZE);
   return it != context.limits.end() ? it->second : std::uint64_t{8} << 20;
@@ -155,8 +146,10 @@ ActivityEvent activity(const LaunchEvent& launch, const Span& span) {
 CUresult run_kernel(Section& section, Stream& stream, const KernelWork& work,
                     const NodePlace* place, Span& when) {
   Context& context = *stream.context;
-  Function* function = function_of(work, context);
-  if (function == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+  // A graph may outlive the module of one of its kernels.
+  const auto loaded = section.core().functions.find(work.function);
+  if (loaded == section.core().functions.end()) return CUDA_ERROR_INVALID_HANDLE;
+  Function* function = loaded->second;
   flush_printed(context);
   LaunchEvent event = describe(work, *function, stream);
   exec::AccessHook* hook = nullptr;

@@ -20,11 +20,11 @@ struct Graph;
 
 struct KernelWork {
   Function* function = nullptr;
-  Kernel* kernel = nullptr;  // when the program named a library's kernel
   exec::Dim3 grid, block, cluster;
   std::uint32_t shared_bytes = 0;  // dynamic
   bool cooperative = false;
   std::vector<std::byte> parameters;
+  std::vector<void*> pointers;  // into `parameters`, for programs that read a node's arguments
 };
 
 // One side of a copy: linear memory with pitches, or an array. Offsets in bytes, rows and slices.
