@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // `drgpum plan`: lays out the objects of a trace, a snapshot or a table in one pool.
 
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <fstream>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -12,9 +14,12 @@
 #include <unistd.h>
 
 #include "offline/cli/plan_output.h"
+#include "offline/cli/plan_values.h"
 #include "offline/cli/verbs.h"
+#include "offline/plan/autoswap.h"
 #include "offline/plan/baselines.h"
 #include "offline/plan/check_plan.h"
+#include "offline/plan/iterations.h"
 #include "offline/plan/read_csv.h"
 #include "offline/plan/smartpool.h"
 
@@ -33,6 +38,10 @@ struct PlanArguments {
   std::string capacity;
   double time_limit_s = 8;
   std::uint64_t seed = 0;
+  bool autoswap = false;
+  std::string limit;
+  std::string min_swap = "1M";
+  std::string link = "pcie3";
   std::string check;
   std::string output;
   std::string format;
@@ -51,6 +60,14 @@ void declare(CLI::App& app, PlanArguments& arguments) {
                  "seconds; then the best plan found so far is printed (default 8)")
       ->check(CLI::NonNegativeNumber);
   app.add_option("--seed", arguments.seed, "for the searches that draw lots");
+  app.add_flag("--autoswap", arguments.autoswap, "plan swapping to host memory too (needs events)");
+  app.add_option(
+      "--limit", arguments.limit,
+      "bytes that swapping has to keep; without it: the least that it can without stalls");
+  app.add_option("--min-swap", arguments.min_swap,
+                 "bytes; smaller objects are not swapped (default 1M)");
+  app.add_option("--link", arguments.link,
+                 "pcie3 (default), pcie4, pcie5, nvlink-c2c, or a speed in GB/s");
   app.add_option("--check", arguments.check,
                  "a plan, JSON or CSV: only say whether it is right for the input");
   app.add_option("-o,--output", arguments.output, "write the plan there");
@@ -134,32 +151,92 @@ Result<int> check(const Problem& problem, const PlanArguments& arguments, std::i
   return kExitOk;
 }
 
-Result<int> plan(const PlanArguments& arguments) {
-  std::int64_t capacity = -1;
-  if (!arguments.capacity.empty()) {
-    ASSIGN_OR_RETURN(capacity, parse_bytes(arguments.capacity, "--capacity"));
-  }
-  ASSIGN_OR_RETURN(const Problem problem, read_problem_csv(arguments.input));
-  if (!arguments.check.empty()) return check(problem, arguments, capacity);
+Result<std::int64_t> bytes_or(const std::string& text, std::int64_t otherwise, const char* option) {
+  if (text.empty()) return otherwise;
+  return parse_bytes(text, option);
+}
+
+PoolOptions pool_options(const PlanArguments& arguments, std::int64_t capacity) {
   PoolOptions options;
   options.mode = arguments.mode == "faithful" ? PoolMode::kFaithful : PoolMode::kBest;
   options.capacity = capacity;
   options.time_limit_s = arguments.time_limit_s;
   options.seed = arguments.seed;
   options.interrupted = &interrupted;
+  return options;
+}
+
+// What comes after the pool of the whole run is quick, or else has a share of the time.
+PoolOptions later_pool_options(const PlanArguments& arguments) {
+  PoolOptions options = pool_options(arguments, -1);
+  options.mode = PoolMode::kBest;
+  options.time_limit_s = std::min(arguments.time_limit_s / 4, 2.0);
+  return options;
+}
+
+Result<IterationOutcome> plan_iteration(const Problem& problem, const Iterations& iterations,
+                                        const PlanArguments& arguments) {
+  IterationOutcome outcome{iterations, circular_problem(problem, iterations), {}};
+  ASSIGN_OR_RETURN(outcome.pool, plan_pool(outcome.circle.problem, later_pool_options(arguments)));
+  return outcome;
+}
+
+Result<SwapOutcome> plan_swapping(const Problem& problem,
+                                  const std::optional<Iterations>& iterations,
+                                  const PlanArguments& arguments) {
+  SwapProblemOptions options;
+  ASSIGN_OR_RETURN(options.link, parse_link(arguments.link));
+  ASSIGN_OR_RETURN(options.min_bytes, parse_bytes(arguments.min_swap, "--min-swap"));
+  ASSIGN_OR_RETURN(const std::int64_t limit, bytes_or(arguments.limit, -1, "--limit"));
+  const std::int64_t first = iterations ? iterations->first : 0;
+  const std::int64_t last = iterations ? iterations->last : std::ssize(problem.events);
+  SwapOutcome outcome;
+  ASSIGN_OR_RETURN(outcome.problem,
+                   make_swap_problem(problem, first, last, iterations.has_value(), options));
+  outcome.first_ns = problem.events[static_cast<std::size_t>(first)].time_ns;
+  SwapOptions search;
+  search.mode = arguments.mode == "faithful" ? SwapMode::kScores : SwapMode::kBest;
+  search.seed = arguments.seed;
+  outcome.plan = limit >= 0 ? plan_swaps(outcome.problem, limit, search)
+                            : plan_without_stalls(outcome.problem, search);
+  for (const SwapPlan& plan : sweep_limits(outcome.problem, 40, search))
+    if (plan.feasible)
+      outcome.curve.push_back({plan.schedule.limit_bytes, plan.schedule.cost.overhead_ns});
+  ASSIGN_OR_RETURN(const PoolPlan pool,
+                   plan_pool(residency_problem(outcome.problem, problem, outcome.plan.schedule),
+                             later_pool_options(arguments)));
+  outcome.pool_bytes = pool.footprint;
+  return outcome;
+}
+
+Status print(const PlanOutcome& outcome, const PlanArguments& arguments) {
+  const std::string text = rendered(outcome, format_of(arguments));
+  if (!arguments.output.empty()) {
+    RETURN_IF_ERROR(write_file(arguments.output, text));
+  }
+  std::fputs(arguments.output.empty() ? text.c_str() : plan_as_text(outcome).c_str(), stdout);
+  return Ok{};
+}
+
+Result<int> plan(const PlanArguments& arguments) {
+  ASSIGN_OR_RETURN(const std::int64_t capacity, bytes_or(arguments.capacity, -1, "--capacity"));
+  ASSIGN_OR_RETURN(const Problem problem, read_problem_csv(arguments.input));
+  if (!arguments.check.empty()) return check(problem, arguments, capacity);
+  PoolOptions options = pool_options(arguments, capacity);
   const bool terminal = isatty(STDERR_FILENO) == 1;
   if (terminal) options.progress = show_progress;
   ASSIGN_OR_RETURN(const PoolPlan pool, plan_pool(problem, options));
   if (terminal) std::fprintf(stderr, "\r\033[K");
-  const PlanOutcome outcome{problem, pool, capacity, simulate_baselines(problem)};
-  const std::string text = rendered(outcome, format_of(arguments));
-  if (arguments.output.empty()) {
-    std::fputs(text.c_str(), stdout);
-  } else {
-    RETURN_IF_ERROR(write_file(arguments.output, text));
-    std::fputs(plan_as_text(outcome).c_str(), stdout);
+  PlanOutcome outcome{problem, pool, capacity, simulate_baselines(problem)};
+  const std::optional<Iterations> iterations = find_iterations(problem);
+  if (iterations) {
+    ASSIGN_OR_RETURN(outcome.iteration, plan_iteration(problem, *iterations, arguments));
   }
-  return pool.within_capacity ? kExitOk : kExitGate;
+  if (arguments.autoswap) {
+    ASSIGN_OR_RETURN(outcome.swap, plan_swapping(problem, iterations, arguments));
+  }
+  RETURN_IF_ERROR(print(outcome, arguments));
+  return outcome.fits() ? kExitOk : kExitGate;
 }
 
 }  // namespace

@@ -3,40 +3,22 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <unordered_map>
 #include <utility>
 
 #include <nlohmann/json.hpp>
 
+#include "offline/cli/plan_swap_output.h"
+#include "offline/cli/plan_values.h"
 #include "offline/plan/check_plan.h"
 #include "offline/plan/read_csv.h"
 
 namespace drgpum {
 namespace {
 
-std::string number(double value, const char* format) {
-  std::array<char, 64> text{};
-  std::snprintf(text.data(), text.size(), format, value);
-  return text.data();
-}
-
-std::string percent(std::int64_t part, std::int64_t whole) {
-  if (whole == 0) return "0 %";
-  return number(100.0 * static_cast<double>(part) / static_cast<double>(whole), "%.4g %%");
-}
-
-std::string quoted(const std::string& text) {
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
 // A CSV field; quoted where it has to be.
 std::string field(const std::string& text) {
   return text.find_first_of(", \"") == std::string::npos ? text : '"' + text + '"';
-}
-
-std::string field_json(const char* name, std::int64_t value) {
-  return std::string("\"") + name + "\":" + std::to_string(value);
 }
 
 std::string baseline_line(const char* name, std::int64_t bytes, std::int64_t footprint) {
@@ -55,6 +37,36 @@ void append_object(std::string& json, const Problem& problem, std::size_t i, std
 const char* shown_time(const Problem& problem) {
   if (problem.events.empty()) return "given";
   return problem.has_times ? "measured" : "issue order";
+}
+
+struct Slot {
+  std::int64_t size;
+  std::int64_t offset;  // -1: outside the pool
+};
+
+// What the program's allocations get, in their order: of one iteration, or of the whole run.
+std::vector<Slot> slots_of(const PlanOutcome& outcome) {
+  std::vector<Slot> slots;
+  if (outcome.iteration) {
+    const CircularProblem& circle = outcome.iteration->circle;
+    for (std::size_t i = 0; i < circle.object_of_allocation.size(); ++i) {
+      const std::int32_t object = circle.object_of_allocation[i];
+      slots.push_back(
+          {circle.size_of_allocation[i],
+           object < 0 ? -1 : outcome.iteration->pool.offsets[static_cast<std::size_t>(object)]});
+    }
+    return slots;
+  }
+  const auto& objects = outcome.problem.objects;
+  std::vector<std::size_t> order(objects.size());
+  for (std::size_t i = 0; i < order.size(); ++i)
+    order[i] = i;
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return objects[a].life.lower < objects[b].life.lower;
+  });
+  for (const std::size_t i : order)
+    slots.push_back({objects[i].size, outcome.pool.offsets[i]});
+  return slots;
 }
 
 using Offsets =
@@ -100,18 +112,6 @@ Result<Offsets> offsets_in_csv(const std::string& text, const std::string& sourc
 
 }  // namespace
 
-std::string shown_bytes(std::int64_t bytes) {
-  constexpr std::array kUnits = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-  auto value = static_cast<double>(bytes);
-  std::size_t unit = 0;
-  while (value >= 1024 && unit + 1 < kUnits.size()) {
-    value /= 1024;
-    ++unit;
-  }
-  if (unit == 0) return std::to_string(bytes) + " B";
-  return number(value, "%.2f ") + kUnits[unit] + " (" + std::to_string(bytes) + ")";
-}
-
 std::string plan_as_text(const PlanOutcome& outcome) {
   const PoolPlan& pool = outcome.pool;
   const Problem& problem = outcome.problem;
@@ -124,10 +124,12 @@ std::string plan_as_text(const PlanOutcome& outcome) {
   if (outcome.capacity >= 0)
     text += "capacity    " + shown_bytes(outcome.capacity) +
             (pool.within_capacity ? ", fits\n" : ", DOES NOT FIT\n");
+  if (outcome.iteration) text += iteration_as_text(*outcome.iteration);
   text += "found by    " + pool.method + "\nagainst allocators without a plan (simulated)\n";
   text += baseline_line("CnMem     ", outcome.baselines.cnmem, pool.footprint);
   text += baseline_line("BFC       ", outcome.baselines.bfc, pool.footprint);
   text += baseline_line("PyTorch   ", outcome.baselines.pytorch, pool.footprint);
+  if (outcome.swap) text += swap_as_text(*outcome.swap);
   return text;
 }
 
@@ -140,7 +142,7 @@ std::string plan_as_json(const PlanOutcome& outcome) {
           field_json("load_bytes", pool.load) + ',' +
           field_json("lower_bound_bytes", pool.lower_bound) +
           ",\"optimal\":" + (pool.optimal ? "true" : "false") +
-          ",\"fits\":" + (pool.within_capacity ? "true" : "false") + ',';
+          ",\"fits\":" + (outcome.fits() ? "true" : "false") + ',';
   if (outcome.capacity >= 0) json += field_json("capacity_bytes", outcome.capacity) + ',';
   json += "\"baselines\":{" + field_json("cnmem", outcome.baselines.cnmem) + ',' +
           field_json("bfc", outcome.baselines.bfc) + ',' +
@@ -149,7 +151,10 @@ std::string plan_as_json(const PlanOutcome& outcome) {
     json += i == 0 ? "\n" : ",\n";
     append_object(json, outcome.problem, i, pool.offsets[i]);
   }
-  return json + "]}\n";
+  json += ']';
+  if (outcome.iteration) json += iteration_as_json(*outcome.iteration);
+  if (outcome.swap) json += swap_as_json(*outcome.swap, outcome.problem);
+  return json + "}\n";
 }
 
 std::string plan_as_csv(const PlanOutcome& outcome) {
@@ -164,29 +169,23 @@ std::string plan_as_csv(const PlanOutcome& outcome) {
 }
 
 std::string plan_as_header(const PlanOutcome& outcome) {
-  const Problem& problem = outcome.problem;
-  std::vector<std::size_t> order(problem.objects.size());
-  for (std::size_t i = 0; i < order.size(); ++i)
-    order[i] = i;
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return problem.objects[a].life.lower < problem.objects[b].life.lower;
-  });
+  const std::vector<Slot> slots = slots_of(outcome);
+  const PoolPlan& pool = outcome.iteration ? outcome.iteration->pool : outcome.pool;
   std::string text =
-      "// Written by drgpum plan: where each allocation goes in one pool.\n#pragma "
-      "once\n\n#include <cstddef>\n\nnamespace drgpum_plan {\n\n";
-  text +=
-      "struct Slot {\n  std::size_t size;    // bytes, as allocated\n  std::size_t offset;  // "
-      "bytes, in the pool\n};\n\n";
-  text +=
-      "inline constexpr std::size_t kPoolBytes = " + std::to_string(outcome.pool.footprint) + ";\n";
-  text += "inline constexpr std::size_t kSlots = " + std::to_string(order.size()) + ";\n\n";
-  text +=
-      "// The n-th allocation of an iteration is kSlot[n].\ninline constexpr Slot kSlot[kSlots + "
-      "1] = {\n";
-  for (const std::size_t i : order)
-    text += "    {" + std::to_string(problem.objects[i].size) + ", " +
-            std::to_string(outcome.pool.offsets[i]) + "},\n";
-  return text + "    {0, 0}};\n\n}  // namespace drgpum_plan\n";
+      "// Written by drgpum plan: where each allocation goes in one pool.\n#pragma once\n\n"
+      "#include <cstddef>\n\nnamespace drgpum_plan {\n\nstruct Slot {\n"
+      "  std::size_t size;    // bytes, as allocated\n"
+      "  std::size_t offset;  // bytes, in the pool; kOutside: allocate it elsewhere\n};\n\n"
+      "inline constexpr std::size_t kOutside = static_cast<std::size_t>(-1);\n";
+  text += "inline constexpr std::size_t kPoolBytes = " + std::to_string(pool.footprint) + ";\n";
+  text += "inline constexpr std::size_t kSlots = " + std::to_string(slots.size()) + ";\n\n";
+  text += outcome.iteration ? "// The n-th allocation of an iteration is kSlot[n].\n"
+                            : "// The n-th allocation is kSlot[n].\n";
+  text += "inline constexpr Slot kSlot[kSlots + 1] = {\n";
+  for (const Slot& slot : slots)
+    text += "    {" + std::to_string(slot.size) + ", " +
+            (slot.offset < 0 ? "kOutside" : std::to_string(slot.offset)) + "},\n";
+  return text + "    {0, kOutside}};\n\n}  // namespace drgpum_plan\n";
 }
 
 Result<std::vector<std::int64_t>> read_plan(const Problem& problem, const std::string& text,

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "offline/plan/swap_scores.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace drgpum {
+namespace {
+
+// The load of one iteration as it repeats; ranges of events may wrap around its end.
+class CircularLoad {
+ public:
+  explicit CircularLoad(const std::vector<std::int64_t>& load)
+      : load_(load), before_(load.size() + 1) {
+    add_up();
+  }
+
+  void lower(std::int64_t from, std::int64_t to, std::int64_t bytes) {
+    const std::int64_t period = std::ssize(load_);
+    const std::int64_t first = from % period;
+    const std::int64_t last = first + std::min(to - from, period);
+    lower_within(first, std::min(last, period), bytes);
+    lower_within(0, last - period, bytes);
+  }
+
+  // Makes sum() see what lower() has done.
+  void add_up() { std::partial_sum(load_.begin(), load_.end(), before_.begin() + 1); }
+
+  double sum(std::int64_t from, std::int64_t to) const {
+    return static_cast<double>(sum_before(to) - sum_before(from));
+  }
+
+  std::int64_t peak() const { return *std::max_element(load_.begin(), load_.end()); }
+
+ private:
+  void lower_within(std::int64_t first, std::int64_t last, std::int64_t bytes) {
+    for (std::int64_t e = first; e < last; ++e)
+      load_[static_cast<std::size_t>(e)] -= bytes;
+  }
+
+  std::int64_t sum_before(std::int64_t event) const {
+    const std::int64_t period = std::ssize(load_);
+    return event / period * before_.back() + before_[static_cast<std::size_t>(event % period)];
+  }
+
+  std::vector<std::int64_t> load_;
+  std::vector<std::int64_t> before_;
+};
+
+double net_absence(const SwapProblem& problem, const SwapCandidate& candidate) {
+  const std::int64_t turns = candidate.to / problem.period;
+  const std::int64_t away = turns * problem.duration_ns +
+                            problem.time_of(candidate.to % problem.period) -
+                            problem.time_of(candidate.from);
+  return static_cast<double>(away - problem.link.out_ns(candidate.size) -
+                             problem.link.in_ns(candidate.size));
+}
+
+std::vector<double> submodular(const SwapProblem& problem, std::span<const std::uint32_t> among) {
+  CircularLoad load(problem.load);
+  std::vector<double> score(among.size(), 0);
+  std::vector<std::size_t> left(among.size());
+  std::iota(left.begin(), left.end(), 0u);
+  while (!left.empty()) {
+    std::size_t best = 0;
+    double best_gain = -HUGE_VAL;
+    for (std::size_t i = 0; i < left.size(); ++i) {
+      const SwapCandidate& candidate = problem.candidates[among[left[i]]];
+      const double gain = load.sum(candidate.from, candidate.to);
+      if (gain <= best_gain) continue;
+      best = i;
+      best_gain = gain;
+    }
+    const SwapCandidate& candidate = problem.candidates[among[left[best]]];
+    score[left[best]] = best_gain;
+    load.lower(candidate.from, candidate.to, candidate.size);
+    load.add_up();
+    left.erase(left.begin() + static_cast<std::ptrdiff_t>(best));
+  }
+  return score;
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> peak_candidates(const SwapProblem& problem) {
+  std::vector<std::uint32_t> among;
+  for (std::uint32_t i = 0; i < problem.candidates.size(); ++i)
+    if (problem.candidates[i].spans_peak) among.push_back(i);
+  return among;
+}
+
+std::array<std::vector<double>, 4> swap_scores(const SwapProblem& problem,
+                                               std::span<const std::uint32_t> among) {
+  std::array<std::vector<double>, 4> scores;
+  CircularLoad load(problem.load);
+  for (const std::uint32_t i : among) {
+    const SwapCandidate& candidate = problem.candidates[i];
+    const double net = net_absence(problem, candidate);
+    const auto size = static_cast<double>(candidate.size);
+    scores[0].push_back(net >= 0 ? net * size : net / size);
+    scores[1].push_back(net);
+    scores[2].push_back(load.sum(candidate.from, candidate.to));
+  }
+  scores[3] = submodular(problem, among);
+  return scores;
+}
+
+void normalise(std::array<std::vector<double>, 4>& scores) {
+  for (std::vector<double>& row : scores) {
+    const auto n = static_cast<double>(std::max<std::size_t>(row.size(), 1));
+    const double mean = std::accumulate(row.begin(), row.end(), 0.0) / n;
+    double variance = 0;
+    for (const double x : row)
+      variance += (x - mean) * (x - mean) / n;
+    for (double& x : row)
+      x = variance > 0 ? (x - mean) / std::sqrt(variance) : 0;
+  }
+}
+
+std::vector<std::uint32_t> select_swaps(const SwapProblem& problem,
+                                        std::span<const std::uint32_t> among,
+                                        const std::array<std::vector<double>, 4>& normalised,
+                                        const SwapWeights& weights, std::int64_t limit) {
+  std::vector<std::pair<double, std::uint32_t>> order;
+  for (std::size_t i = 0; i < among.size(); ++i) {
+    double score = 0;
+    for (std::size_t k = 0; k < weights.size(); ++k)
+      score += weights[k] * normalised[k][i];
+    order.emplace_back(-score, among[i]);
+  }
+  std::sort(order.begin(), order.end());
+  CircularLoad load(problem.load);
+  std::vector<std::uint32_t> chosen;
+  for (const auto& [score, i] : order) {
+    if (load.peak() <= limit) break;
+    const SwapCandidate& candidate = problem.candidates[i];
+    load.lower(candidate.from + 1, candidate.to, candidate.size);
+    chosen.push_back(i);
+  }
+  return chosen;
+}
+
+}  // namespace drgpum

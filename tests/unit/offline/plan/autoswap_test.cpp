@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "offline/plan/autoswap.h"
+
+#include <gtest/gtest.h>
+
+#include "offline/plan/check_plan.h"
+#include "offline/plan/check_swap.h"
+#include "offline/plan/iterations.h"
+#include "offline/plan/read_csv.h"
+#include "tests/support/training_trace.h"
+
+namespace drgpum {
+namespace {
+
+// A small network's iteration, and the trace it is from.
+struct Setting {
+  Problem trace;
+  SwapProblem problem;
+};
+
+Setting small_network() {
+  Problem trace = training_trace(testing::vgg_like(11, 64), {.iterations = 5});
+  const Iterations iterations = *find_iterations(trace);
+  SwapProblem problem = *make_swap_problem(trace, iterations.first, iterations.last, true, {});
+  return {std::move(trace), std::move(problem)};
+}
+
+TEST(AutoSwap, EveryPlanOfASweepKeepsItsLimitAndTheRefereeAgrees) {
+  const Setting setting = small_network();
+  const auto plans = sweep_limits(setting.problem, 20, {.steps = 2000});
+  ASSERT_GE(plans.size(), 10u);
+  for (const SwapPlan& plan : plans) {
+    if (!plan.feasible) continue;
+    const Status status = check_swaps(setting.problem, plan.schedule);
+    EXPECT_TRUE(status) << status.error().message;
+    EXPECT_LE(plan.schedule.peak_bytes, plan.schedule.limit_bytes);
+    EXPECT_LE(plan.schedule.cost, plan.by_scores);
+    const bool stalls = plan.schedule.cost.overhead_ns > 0;
+    EXPECT_TRUE(stalls || plan.schedule.limit_bytes >= plan.zero_stall_bound_bytes);
+  }
+  EXPECT_EQ(plans.front().schedule.cost.overhead_ns, 0);
+}
+
+TEST(AutoSwap, TheLeastLimitWithoutStallsLiesBetweenTheBoundAndThePeak) {
+  const Setting setting = small_network();
+  const SwapPlan plan = plan_without_stalls(setting.problem, {.steps = 500});
+  EXPECT_TRUE(plan.feasible);
+  EXPECT_EQ(plan.schedule.cost.overhead_ns, 0);
+  EXPECT_GE(plan.schedule.limit_bytes, plan.zero_stall_bound_bytes);
+  EXPECT_LT(plan.schedule.limit_bytes, setting.problem.peak_bytes * 7 / 10);
+}
+
+TEST(AutoSwap, TheSearchIsNotWorseThanTheScores) {
+  const Setting setting = small_network();
+  const std::int64_t limit = setting.problem.peak_bytes * 45 / 100;
+  const SwapPlan scores = plan_swaps(setting.problem, limit, {.mode = SwapMode::kScores});
+  const SwapPlan best = plan_swaps(setting.problem, limit, {.steps = 1000});
+  EXPECT_EQ(scores.schedule.cost, scores.by_scores);
+  EXPECT_LE(best.schedule.cost, scores.schedule.cost);
+}
+
+TEST(AutoSwap, ALimitThatNothingKeepsIsNotFeasible) {
+  const Setting setting = small_network();
+  EXPECT_FALSE(plan_swaps(setting.problem, 1000, {.steps = 50}).feasible);
+}
+
+TEST(AutoSwap, ThePoolAfterSwappingHoldsEveryStay) {
+  const Setting setting = small_network();
+  const SwapPlan plan = plan_without_stalls(setting.problem, {.steps = 500});
+  const Problem stays = residency_problem(setting.problem, setting.trace, plan.schedule);
+  EXPECT_TRUE(validate(stays));
+  EXPECT_EQ(load_of(stays), plan.schedule.peak_bytes);
+}
+
+TEST(SwapScores, FollowTheirDefinitionsOnAnExampleByHand) {
+  const Problem trace = *parse_problem_csv(
+      "time_ns,op,id,size\n0,malloc,a,10\n0,malloc,b,20\n0,write,a,\n0,write,b,\n100,malloc,c,5\n"
+      "150,read,b,\n200,free,c,\n300,read,a,\n",
+      "t.csv");
+  const SwapProblem problem =
+      *make_swap_problem(trace, 0, 8, false, {.min_bytes = 1, .link = {1, 0, 2, 0}});
+  const std::vector<std::uint32_t> among = peak_candidates(problem);
+  ASSERT_EQ(among.size(), 2u);  // a: events 2 to 7, b: events 3 to 5
+  const auto scores = swap_scores(problem, among);
+  EXPECT_EQ(scores[1], (std::vector<double>{300 - 10 - 20, 150 - 20 - 40}));
+  EXPECT_EQ(scores[0], (std::vector<double>{270 * 10, 90 * 20}));
+  // Loads after events 0..7: 10 30 30 30 35 35 30 30.
+  EXPECT_EQ(scores[2], (std::vector<double>{30 + 30 + 35 + 35 + 30, 30 + 35}));
+  // a is taken first; its 10 bytes are then missing from what b would be away from.
+  EXPECT_EQ(scores[3], (std::vector<double>{160, 65 - 20}));
+}
+
+TEST(SwapScores, SelectionStopsOnceTheLoadKeepsTheLimit) {
+  const Setting setting = small_network();
+  const auto among = peak_candidates(setting.problem);
+  auto scores = swap_scores(setting.problem, among);
+  normalise(scores);
+  const SwapWeights doa = {0, 1, 0, 0};
+  const std::int64_t peak = setting.problem.peak_bytes;
+  EXPECT_TRUE(select_swaps(setting.problem, among, scores, doa, peak).empty());
+  const auto few = select_swaps(setting.problem, among, scores, doa, peak * 9 / 10);
+  const auto many = select_swaps(setting.problem, among, scores, doa, peak * 6 / 10);
+  EXPECT_GT(few.size(), 0u);
+  EXPECT_GT(many.size(), few.size());
+  EXPECT_TRUE(std::equal(few.begin(), few.end(), many.begin()));
+}
+
+}  // namespace
+}  // namespace drgpum
