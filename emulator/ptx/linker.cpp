@@ -267,7 +267,28 @@ class Linker {
                        require(symbol.name, "function " + function.name, number, unit));
       symbol = {target.kind, target.index, name_of(target)};
     }
+    settle_spaces(function);
     return Ok{};
+  }
+
+  // ld.u32 [x] without a space looks where x is: ptxas takes the variable's space too.
+  void settle_spaces(Function& function) {
+    for (Instruction& instruction : function.instructions) {
+      if (instruction.space != Space::kGeneric) continue;
+      for (const Operand& operand : instruction.sources) {
+        const bool named =
+            operand.kind == OperandKind::kAddress && operand.address_base == AddressBase::kSymbol;
+        if (named) instruction.space = space_of(function, function.symbols[operand.index]);
+      }
+    }
+  }
+
+  // kGeneric for what an access without a space cannot reach by name: constants, parameters.
+  [[nodiscard]] Space space_of(const Function& function, const Symbol& symbol) const {
+    Space space = Space::kGeneric;
+    if (symbol.kind == SymbolKind::kGlobalVariable) space = program_.variables[symbol.index].space;
+    if (symbol.kind == SymbolKind::kLocalVariable) space = function.variables[symbol.index].space;
+    return space == Space::kConst || space == Space::kParam ? Space::kGeneric : space;
   }
 
   Status resolve_relocations(Variable& variable, std::size_t number, const Program& unit) {

@@ -13,7 +13,8 @@ namespace drgpum::emulator::ptx {
 // definitions beat weak ones, weak ones common ones; of equals the first stands, of common ones the
 // largest. Names without linkage stay apart: from the second unit on they get "$<unit>" where they
 // would collide. Functions that only the device runtime has (vprintf, malloc, __assertfail ...)
-// stay without a body; .extern .shared arrays stay as they are. Errors name the symbol and unit.
+// stay without a body; .extern .shared arrays stay as they are. Accesses without a state space to a
+// named variable get that variable's. Errors name the symbol and unit.
 Result<Program> link(std::vector<Program> units);
 
 }  // namespace drgpum::emulator::ptx

@@ -85,7 +85,7 @@ class FunctionVerifier {
       if (!complaint.empty()) return complaint + " (result " + std::to_string(n + 1) + ')';
     }
     for (std::size_t n = 0; n < i.sources.size(); ++n) {
-      const Complaint complaint = check_source(i, i.sources[n], signature.sources[n]);
+      const Complaint complaint = check_source(i, i.sources[n], signature.sources[n], n);
       if (!complaint.empty()) return complaint + " (operand " + std::to_string(n + 1) + ')';
     }
     return {};
@@ -99,13 +99,14 @@ class FunctionVerifier {
         return {};
       case OperandKind::kRegister:
       case OperandKind::kVector:
-        return check_source(i, operand, slot);
+        return check_source(i, operand, slot, 0);
       default:
         return "a result must be a register";
     }
   }
 
-  Complaint check_source(const Instruction& i, const Operand& operand, const Slot& slot) {
+  Complaint check_source(const Instruction& i, const Operand& operand, const Slot& slot,
+                         std::size_t place) {
     if (operand.negated && slot.use != Use::kPredicate && slot.use != Use::kAny) {
       return "only predicates can be negated";
     }
@@ -113,7 +114,7 @@ class FunctionVerifier {
       case Use::kAny:
         return check_any(operand);
       case Use::kAddress:
-        return check_address(operand);
+        return check_address(i, operand, space_at(i, place));
       case Use::kPredicate:
         return check_predicate(operand);
       case Use::kLabel:
@@ -126,30 +127,81 @@ class FunctionVerifier {
                    ? Complaint()
                    : "a table of labels is missing";
       case Use::kValue:
-        return check_value(operand, slot.type, false);
+        return check_value(i, operand, slot.type, false);
       case Use::kWider:
-        return check_value(operand, slot.type, true);
+        return check_value(i, operand, slot.type, true);
       case Use::kVector:
         return operand.kind == OperandKind::kVector ? check_packed(operand, slot.type)
-                                                    : check_value(operand, slot.type, false);
+                                                    : check_value(i, operand, slot.type, false);
       case Use::kElements:
         return check_elements(i, operand, slot.type);
     }
     return {};
   }
 
+  // cp.async goes from global memory to shared memory; elsewhere every address is in one space.
+  static Space space_at(const Instruction& i, std::size_t place) {
+    return i.opcode == Opcode::kCpAsync && place == 0 ? Space::kShared : i.space;
+  }
+
   static Complaint check_any(const Operand& operand) {
     return operand.kind == OperandKind::kNone ? "an operand is missing" : "";
   }
 
-  Complaint check_address(const Operand& operand) {
+  // `space`: where the instruction looks.
+  Complaint check_address(const Instruction& i, const Operand& operand, Space space) {
     if (operand.kind != OperandKind::kAddress) return "an address in brackets is missing";
     if (operand.count != 0) return "more than an address in the brackets";
-    if (operand.address_base != AddressBase::kRegister) return {};
+    if (operand.address_base == AddressBase::kAbsolute) return {};
+    if (operand.address_base == AddressBase::kSymbol) return check_place(i, operand, space);
     const Type type = function_.registers[operand.index].type;
     const std::uint32_t bytes = bytes_of(type);
     return (bytes == 4 || bytes == 8) && !is_float(type) ? Complaint()
                                                          : "the register cannot hold an address";
+  }
+
+  Complaint check_place(const Instruction& i, const Operand& operand, Space space) {
+    const Symbol& symbol = function_.symbols[operand.index];
+    if (symbol.kind == SymbolKind::kFunction) return "a function is no place in memory";
+    if (space_of(symbol) != space) return "'" + symbol.name + "' is in another state space";
+    if (symbol.kind == SymbolKind::kReturn && i.opcode != Opcode::kSt) {
+      return "a result of the function can only be written";
+    }
+    if (symbol.kind == SymbolKind::kParameter && i.opcode == Opcode::kSt) {
+      return "a parameter of the function can only be read";
+    }
+    return {};
+  }
+
+  [[nodiscard]] Space space_of(const Symbol& symbol) const {
+    switch (symbol.kind) {
+      case SymbolKind::kGlobalVariable:
+        return program_.variables[symbol.index].space;
+      case SymbolKind::kLocalVariable:
+        return function_.variables[symbol.index].space;
+      case SymbolKind::kParameter:
+      case SymbolKind::kReturn:
+        return Space::kParam;
+      case SymbolKind::kFunction:
+      case SymbolKind::kUnresolved:
+        return Space::kGeneric;
+    }
+    return Space::kGeneric;
+  }
+
+  // An address as a value: only mov and cvta take one, and not of what only calls use.
+  Complaint check_symbol(const Instruction& i, const Operand& operand, Type type) {
+    const Symbol& symbol = function_.symbols[operand.index];
+    if (i.opcode != Opcode::kMov && i.opcode != Opcode::kCvta) return "a register is missing";
+    if (bytes_of(type) != 4 && bytes_of(type) != 8) return "an address does not fit the type";
+    const bool of_call =
+        symbol.kind == SymbolKind::kReturn ||
+        (symbol.kind == SymbolKind::kLocalVariable && space_of(symbol) == Space::kParam);
+    if (of_call) return "'" + symbol.name + "' has no address";
+    if (i.opcode == Opcode::kCvta && space_of(symbol) != i.space) {
+      return "'" + symbol.name + "' is in another state space";
+    }
+    return {};
   }
 
   Complaint check_predicate(const Operand& operand) {
@@ -162,15 +214,14 @@ class FunctionVerifier {
     return good ? Complaint() : "a predicate is missing";
   }
 
-  Complaint check_value(const Operand& operand, Type type, bool wider) {
+  Complaint check_value(const Instruction& i, const Operand& operand, Type type, bool wider) {
     if (type == Type::kNone) return "the opcode needs a type";
     switch (operand.kind) {
       case OperandKind::kImmediate:
       case OperandKind::kSpecial:
         return {};
       case OperandKind::kSymbol:
-        return bytes_of(type) == 4 || bytes_of(type) == 8 ? Complaint()
-                                                          : "an address does not fit the type";
+        return check_symbol(i, operand, type);
       case OperandKind::kRegister:
         return check_register(operand, type, wider);
       default:
@@ -203,13 +254,13 @@ class FunctionVerifier {
 
   Complaint check_elements(const Instruction& i, const Operand& operand, Type type) {
     if (operand.kind != OperandKind::kVector) {
-      return i.vector == 1 ? check_value(operand, type, true) : "a vector is missing";
+      return i.vector == 1 ? check_value(i, operand, type, true) : "a vector is missing";
     }
     if (operand.count != i.vector) return "the vector has another length than the instruction";
     for (std::uint32_t n = 0; n < operand.count; ++n) {
       const Operand& element = function_.vector_elements[operand.index + n];
       if (element.kind == OperandKind::kSink) continue;
-      const Complaint complaint = check_value(element, type, true);
+      const Complaint complaint = check_value(i, element, type, true);
       if (!complaint.empty()) return complaint;
     }
     return {};

@@ -16,7 +16,8 @@ constexpr std::string_view kHeader =
     ".func (.param .b32 r) g(.param .b32 a)\n{\nret;\n}\n"
     ".extern .func v(.param .b32 a, .param .b8 more[]);\n"
     ".entry k\n{\nret;\n}\n"
-    ".func f\n{\n"
+    ".const .align 4 .u32 number = 7;\n"
+    ".func (.param .b32 out) f(.param .b32 in)\n{\n"
     ".reg .pred %p<9>; .reg .b16 %h<9>; .reg .b32 %r<9>; .reg .b64 %rd<9>; .reg .f32 %f<9>;\n"
     ".reg .f64 %fd<9>; .reg .u32 %u<9>; .param .b32 one; .param .b32 two; .param .b8 tiny;\n"
     ".local .b32 spot;\n";
@@ -35,7 +36,7 @@ std::string complaint(const std::string& text) {
 
 TEST(Verifier, NamesFunctionLineInstructionAndComplaint) {
   EXPECT_EQ(complaint("add.s32 %r1, %r2;"),
-            "t.ptx: function f, line 18: 'add.s32 %r1, %r2;': wrong number of operands: 1 where 2 "
+            "t.ptx: function f, line 19: 'add.s32 %r1, %r2;': wrong number of operands: 1 where 2 "
             "belong");
 }
 
@@ -83,6 +84,20 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"call k;", "a kernel cannot be called"},
         Case{"call spot;", "what is called is not a function"},
         Case{"call %rd1;", "an indirect call needs a prototype"},
+        Case{"ld.global.u32 %r1, [spot];", "'spot' is in another state space (operand 1)"},
+        Case{"ld.u32 %r1, [number];", "'number' is in another state space (operand 1)"},
+        Case{"ld.u32 %r1, [in];", "'in' is in another state space (operand 1)"},
+        Case{"ld.global.u32 %r1, [g];", "a function is no place in memory (operand 1)"},
+        Case{"st.param.b32 [in], 1;", "a parameter of the function can only be read (operand 1)"},
+        Case{"ld.param.b32 %r1, [out];",
+             "a result of the function can only be written (operand 1)"},
+        Case{"add.s64 %rd1, %rd1, spot;", "a register is missing (operand 2)"},
+        Case{"mov.u64 %rd1, one;", "'one' has no address (operand 1)"},
+        Case{"mov.u64 %rd1, out;", "'out' has no address (operand 1)"},
+        Case{"mov.u16 %h1, spot;", "an address does not fit the type (operand 1)"},
+        Case{"cvta.shared.u64 %rd1, spot;", "'spot' is in another state space (operand 1)"},
+        Case{"cp.async.ca.shared.global [spot], [%rd1], 4;",
+             "'spot' is in another state space (operand 1)"},
         Case{"call v;", "a call with 0 arguments where 1 belong"}));
 
 class VerifierAccepts : public testing::TestWithParam<const char*> {};
@@ -98,16 +113,18 @@ INSTANTIATE_TEST_SUITE_P(
         "st.shared.u8 [%r1], %h1;", "cvt.u16.u32 %h1, %r1;", "cvt.u8.u32 %r1, %r2;",
         "cvt.rn.f16.f32 %h1, %f1;", "mul.wide.s32 %rd1, %r1, %r2;",
         "mad.wide.u16 %r1, %h1, %h2, %r3;", "mov.b32 %r1, %f1;", "mov.b32 %r1, {%h1, %h2};",
-        "mov.b64 {_, %r1}, %rd1;", "mov.u64 %rd1, spot;", "mov.pred %p1, 1;", "bar.sync 0, 64;",
-        "bar.red.popc.u32 %r1, 0, %p1;", "bar.red.and.pred %p1, 0, 32, !%p2;", "bar.warp.sync -1;",
-        "barrier.sync.aligned 1;", "vote.sync.any.pred %p1, %p2, -1;",
-        "setp.ltu.and.f32 %p1|_, %f1, 0f3F800000, %p2;", "atom.global.cas.b32 %r1, [%rd1], %r2, 5;",
-        "atom.shared.exch.b64 _, [%r1], %rd1;", "red.global.add.f64 [%rd1], %fd1;",
-        "lop3.or.b32 %r1|%p1, %r1, %r2, %r3, 4, %p2;", "call (one), g, (two);", "call v, (one);",
-        "call v, (one, two, spot);", "cp.async.ca.shared.global [%r1], [%rd1], 16, %r2;",
-        "cp.async.wait_group 0;", "min.s32 %r1, %r1, %r2;", "popc.b64 %r1, %rd1;",
-        "bfe.u64 %rd1, %rd2, 3, %r1;", "shf.l.wrap.b32 %r1, %r2, %r3, 5;",
-        "wgmma.anything %r1, {%p1}, [%h1];"));
+        "mov.b64 {_, %r1}, %rd1;", "mov.u64 %rd1, spot;", "ld.u32 %r1, [spot];",
+        "ld.const.u32 %r1, [number];", "mov.u64 %rd1, in;", "mov.u64 %rd1, g;",
+        "cvta.local.u64 %rd1, spot;", "st.param.b32 [out], %r1;", "ld.param.b32 %r1, [in];",
+        "mov.pred %p1, 1;", "bar.sync 0, 64;", "bar.red.popc.u32 %r1, 0, %p1;",
+        "bar.red.and.pred %p1, 0, 32, !%p2;", "bar.warp.sync -1;", "barrier.sync.aligned 1;",
+        "vote.sync.any.pred %p1, %p2, -1;", "setp.ltu.and.f32 %p1|_, %f1, 0f3F800000, %p2;",
+        "atom.global.cas.b32 %r1, [%rd1], %r2, 5;", "atom.shared.exch.b64 _, [%r1], %rd1;",
+        "red.global.add.f64 [%rd1], %fd1;", "lop3.or.b32 %r1|%p1, %r1, %r2, %r3, 4, %p2;",
+        "call (one), g, (two);", "call v, (one);", "call v, (one, two, spot);",
+        "cp.async.ca.shared.global [%r1], [%rd1], 16, %r2;", "cp.async.wait_group 0;",
+        "min.s32 %r1, %r1, %r2;", "popc.b64 %r1, %rd1;", "bfe.u64 %rd1, %rd2, 3, %r1;",
+        "shf.l.wrap.b32 %r1, %r2, %r3, 5;", "wgmma.anything %r1, {%p1}, [%h1];"));
 
 }  // namespace
 }  // namespace drgpum::emulator::ptx
