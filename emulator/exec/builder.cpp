@@ -454,7 +454,7 @@ void Builder::begin_block(std::uint32_t number) {
   if (number > 0 && !ends_block(function_.instructions[number - 1].opcode)) {
     BranchSite& site = out_.branches.emplace_back();
     site.cost = take_cost();
-    emit(kCount).extra = &site.cost;
+    emit(kCount).extra = &site;
   }
   // Ops up to here belong to the block before; jumps come in at the next one.
   out_.first_op[number] = static_cast<std::uint32_t>(out_.ops.size());

@@ -154,7 +154,7 @@ extern const Handler kGuardOne;    // detail: 1 when negated; a: predicate
 extern const Handler kGuardBegin;  // target: past the guarded ops
 extern const Handler kGuardEnd;
 extern const Handler kConverge;     // first op of a block where some branch reconverges
-extern const Handler kCount;        // extra: BlockCost
+extern const Handler kCount;        // extra: BranchSite, for its cost
 extern const Handler kUnsupported;  // extra: std::string
 extern const Handler kBranch;       // target; extra: BranchSite
 extern const Handler kBranchIf;     // a: predicate; target; extra: BranchSite

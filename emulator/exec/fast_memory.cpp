@@ -126,6 +126,11 @@ void notify_pattern(const Op* op, WarpContext& warp, const MemoryAccess& access,
   call_hook(warp, op, access, space, warp.mask, addresses, pattern);
 }
 
+bool refill(const Op* op, WarpContext& warp, std::uint64_t address) {
+  if (address >> (kWindowBits + 4) == kSharedWindow >> (kWindowBits + 4)) return false;
+  return look_up(*warp.worker, warp.worker->cached(op), address);
+}
+
 Reach reach_any(const Op* op, WarpContext& warp, const MemoryAccess& access) {
   std::uint64_t* addresses = warp.addresses.data();
   const std::uint32_t bytes = static_cast<std::uint32_t>(access.element_bytes) * access.count;

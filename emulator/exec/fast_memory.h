@@ -40,6 +40,8 @@ inline std::byte* host_pointer(const CachedAllocation& cached, std::uint64_t add
   return reinterpret_cast<std::byte*>(address + static_cast<std::uint64_t>(cached.alias));
 }
 
+// Looks up the allocation of an address for the op's next accesses; false: none, or a window.
+bool refill(const Op* op, WarpContext& warp, std::uint64_t address);
 // Any mask, any addresses, any space: the paths that are not short. Tells the hook too.
 Reach reach_any(const Op* op, WarpContext& warp, const MemoryAccess& access);
 // The hook hears of an access of all lanes whose pattern is known.
@@ -56,15 +58,21 @@ template <unsigned bytes, bool write>
   const std::uint64_t span = row[kLanes - 1] - row[0];
   Worker& worker = *warp.worker;
   const CachedAllocation& cached = worker.cached(op);
-  const bool aligned = first % bytes == 0 && !(write && cached.read_only);
-  if (span == bytes * (kLanes - 1) && aligned && holds(cached, first, bytes * kLanes) &&
-      is_stepping<std::uint64_t>(row, bytes)) {
+  const bool aligned = first % bytes == 0;
+  // A store into read-only memory takes the careful path, which faults.
+  const auto found = [&](std::uint64_t extent) {
+    const bool held =
+        holds(cached, first, extent) || (refill(op, warp, first) && holds(cached, first, extent));
+    return held && !(write && cached.read_only);
+  };
+  if (span == bytes * (kLanes - 1) && aligned && is_stepping<std::uint64_t>(row, bytes) &&
+      found(bytes * kLanes)) {
     worker.work.global_sectors += ((first + bytes * kLanes - 1) >> 5) - (first >> 5) + 1;
     worker.work.global_bytes += bytes * kLanes;
     if (warp.hooked_spaces != 0) notify_pattern(op, warp, access, AccessPattern::kContiguous);
     return {Pattern::kContiguous, host_pointer(cached, first)};
   }
-  if (span == 0 && aligned && holds(cached, first, bytes) && is_stepping<std::uint64_t>(row, 0)) {
+  if (span == 0 && aligned && is_stepping<std::uint64_t>(row, 0) && found(bytes)) {
     worker.work.global_sectors += 1;
     worker.work.global_bytes += bytes * kLanes;
     if (warp.hooked_spaces != 0) notify_pattern(op, warp, access, AccessPattern::kUniform);

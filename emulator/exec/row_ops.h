@@ -59,6 +59,7 @@ template <typename T = std::uint32_t, typename F>
   std::uint32_t lanes = 0;
 #ifdef __AVX2__
   if constexpr (sizeof(T) == 8) {
+#pragma GCC unroll 8
     for (unsigned base = 0; base < kLanes; base += 4) {
       alignas(32) std::int64_t held[4];
       for (unsigned i = 0; i < 4; ++i)
@@ -68,6 +69,7 @@ template <typename T = std::uint32_t, typename F>
       lanes |= static_cast<std::uint32_t>(bits) << base;
     }
   } else {
+#pragma GCC unroll 4
     for (unsigned base = 0; base < kLanes; base += 8) {
       alignas(32) std::int32_t held[8];
       for (unsigned i = 0; i < 8; ++i)
@@ -95,7 +97,7 @@ template <typename F>
 template <typename D, typename S, typename Operation>
 const Op* unary(const Op* op, WarpContext& warp) {
   const S* a = warp.source<S>(op->a);
-  store_lanes<D>(warp, op->dst, [=](unsigned i) { return Operation::apply(a[i]); });
+  store_lanes<D>(warp, op, [=](unsigned i) { return Operation::apply(a[i]); });
   return op + 1;
 }
 
@@ -103,7 +105,7 @@ template <typename D, typename S, typename Operation>
 const Op* binary(const Op* op, WarpContext& warp) {
   const S* a = warp.source<S>(op->a);
   const S* b = warp.source<S>(op->b);
-  store_lanes<D>(warp, op->dst, [=](unsigned i) { return Operation::apply(a[i], b[i]); });
+  store_lanes<D>(warp, op, [=](unsigned i) { return Operation::apply(a[i], b[i]); });
   return op + 1;
 }
 
@@ -112,7 +114,7 @@ const Op* ternary(const Op* op, WarpContext& warp) {
   const S* a = warp.source<S>(op->a);
   const S* b = warp.source<S>(op->b);
   const C* c = warp.source<C>(op->c);
-  store_lanes<D>(warp, op->dst, [=](unsigned i) { return Operation::apply(a[i], b[i], c[i]); });
+  store_lanes<D>(warp, op, [=](unsigned i) { return Operation::apply(a[i], b[i], c[i]); });
   return op + 1;
 }
 
