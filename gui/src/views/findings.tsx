@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// What to do, first things first: findings by the line to change.
+import { groupFindings, type Group } from '../model/groups';
+import { removedBy } from '../model/fix';
+import { shownObjects } from '../model/query';
+import { weight, type Program } from '../model/program';
+import type { Finding } from '../model/report';
+import { bytes, count, exactBytes, kStateWords, pattern, percent, plain, plural } from '../model/words';
+import { Canvas } from '../render/canvas';
+import { paintCurve } from '../render/curve';
+import { go, program, route, select } from '../store';
+import { QueryBox } from './parts';
+
+const kShownAtOnce = 200;
+
+export function FindingsView() {
+  const p = program.value!;
+  const { query } = route.value;
+  const shown = query === '' ? null : new Set(shownObjects(p, query));
+  const groups = groupFindings(p, (f) => shown === null || shown.has(p.place(p.report.findings[f]!.object)));
+  const first = groups[0]?.findings[0];
+  return (
+    <div class="findings">
+      <PeakBar p={p} />
+      {first !== undefined && <FirstFinding p={p} at={first} />}
+      {p.report.findings.length === 0 && <NothingFound p={p} />}
+      {p.report.findings.length > 1 && (
+        <section aria-label="All findings">
+          <div class="bar">
+            <h2>All findings, by line</h2>
+            <QueryBox />
+          </div>
+          <ol class="groups">
+            {groups.slice(0, kShownAtOnce).map((group) => (
+              <GroupItem key={group.key} p={p} group={group} />
+            ))}
+          </ol>
+          {groups.length > kShownAtOnce && <p class="dim">{count(groups.length - kShownAtOnce)} more lines; narrow them with the filter.</p>}
+          {groups.length === 0 && <p>No finding matches the filter.</p>}
+        </section>
+      )}
+    </div>
+  );
+}
+
+function NothingFound({ p }: { p: Program }) {
+  return (
+    <section class="card">
+      <h2>No finding</h2>
+      <p>
+        drgpum sees no allocation here that is early, late, unused, leaked, idle, reusable or larger than needed
+        {p.report.coverage.length > 0 ? ', in what was recorded: see Capture quality.' : '.'}
+      </p>
+    </section>
+  );
+}
+
+// The peak as one bar: what is needed there, and what is not.
+function PeakBar({ p }: { p: Program }) {
+  const { report } = p;
+  const peak = report.peaks[0];
+  if (!peak) return <p class="card">This program holds no device memory at any time.</p>;
+  const sums = new Map<string, number>();
+  for (const live of peak.objects) {
+    const i = p.place(live.id);
+    sums.set(live.state, (sums.get(live.state) ?? 0) + (i < 0 ? 0 : p.size[i]!));
+  }
+  const after = report.savings.peak_after_all_fixes_bytes;
+  const states = ['used', 'idle', 'unused', 'leaked'].filter((s) => (sums.get(s) ?? 0) > 0);
+  return (
+    <section class="peak" aria-label="The peak">
+      <div class="figures">
+        <div>
+          <strong title={exactBytes(peak.bytes)}>{bytes(peak.bytes)}</strong> peak
+          {report.device.memory_bytes > 0 && <span class="dim"> · {percent(peak.bytes, report.device.memory_bytes)} of {bytes(report.device.memory_bytes)}</span>}
+        </div>
+        <div>
+          {after < peak.bytes ? (
+            <>
+              <strong class="good" title={exactBytes(after)}>{bytes(after)}</strong> with all fixes
+              <span class="dim"> · {percent(peak.bytes - after, peak.bytes)} less</span>
+            </>
+          ) : (
+            <span class="dim">no fix lowers the peak</span>
+          )}
+        </div>
+        <div class="dim">
+          no launch touches more than {bytes(report.lower_bound_bytes)} at once
+        </div>
+        <div class="right">
+          <button onClick={() => go({ view: 'memory', at: peak.api?.index ?? null })}>Show the peak (P)</button>
+        </div>
+      </div>
+      <div class="stack" role="img" aria-label={states.map((s) => `${bytes(sums.get(s)!)} ${kStateWords[s]}`).join(', ')}>
+        {states.map((s) => (
+          <span key={s} class={`state-${s}`} style={{ flexGrow: sums.get(s)! / peak.bytes }} title={`${kStateWords[s]}: ${exactBytes(sums.get(s)!)}`} />
+        ))}
+        {after < peak.bytes && <i style={{ left: `${(100 * after) / peak.bytes}%` }} title={`With all fixes: ${exactBytes(after)}`} />}
+      </div>
+      <ul class="legend">
+        {states.map((s) => (
+          <li key={s}>
+            <span class={`swatch state-${s}`} /> {bytes(sums.get(s)!)} {kStateWords[s]}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function SavingText({ f }: { f: Finding }) {
+  const off = weight(f);
+  if (off > 0) return <span><b class="good" title={exactBytes(off)}>−{bytes(off)}</b> off the peak</span>;
+  if (f.idle_at_peak_bytes > 0) return <span><b title={exactBytes(f.idle_at_peak_bytes)}>{bytes(f.idle_at_peak_bytes)}</b> not needed at the peak</span>;
+  return <span class="dim">{bytes(f.wasted_bytes)} wasted, none of it at the peak</span>;
+}
+
+function FirstFinding({ p, at }: { p: Program; at: number }) {
+  const f = p.report.findings[at]!;
+  const i = p.place(f.object);
+  return (
+    <section class="card first" aria-label="First thing to change">
+      <div>
+        <p class="kicker">Change this first</p>
+        <h2>
+          <button class="link place" onClick={() => select(i, at)}>{p.siteText(i)}</button> <code class="name">{p.name(i)}</code>
+        </h2>
+        <p class="advice">{plain(f.advice, 600)}</p>
+        <dl class="facts">
+          <div><dt>Takes off the peak</dt><dd class="good big" title={exactBytes(weight(f))}>{bytes(weight(f))}</dd></div>
+          <div><dt>Idle at the peak</dt><dd title={exactBytes(f.idle_at_peak_bytes)}>{bytes(f.idle_at_peak_bytes)}</dd></div>
+          <div><dt>Size</dt><dd title={exactBytes(p.size[i] ?? 0)}>{bytes(p.size[i] ?? 0)}</dd></div>
+          <div><dt>Why</dt><dd><Badge f={f} /> {pattern(f.pattern).name}</dd></div>
+          <div><dt>How sure</dt><dd>{f.certainty}</dd></div>
+        </dl>
+        {f.evidence.missing.length > 0 && <p class="dim">Not proven: {f.evidence.missing.map((m) => plain(m)).join('; ')}.</p>}
+      </div>
+      <FixCurve p={p} f={f} height={150} />
+    </section>
+  );
+}
+
+export function FixCurve({ p, f, height }: { p: Program; f: Finding; height: number }) {
+  const i = p.place(f.object);
+  if (i < 0) return null;
+  const curve = p.curve(p.device[i]!);
+  const top = curve.peak * 1.05 || 1;
+  const removed = removedBy(p, f);
+  return (
+    <figure class="fixcurve">
+      <Canvas
+        height={height}
+        label={`Live bytes over calls${removed ? `, and without ${bytes(removed.bytes)} in calls ${removed.from} to ${removed.to}` : ''}`}
+        paint={({ g, width, height: h }) => paintCurve({ g, width, height: h, from: 0, to: p.calls, curve, top, removed, peakAt: curve.peakCall() })}
+      />
+      <figcaption class="dim">Live bytes by call{removed ? '; dashed: without what this fix frees' : ''}.</figcaption>
+    </figure>
+  );
+}
+
+export function Badge({ f }: { f: Finding }) {
+  const words = pattern(f.pattern);
+  return <abbr class={`badge ${f.certainty}`} title={`${words.name}: ${words.meaning}`}>{words.code}</abbr>;
+}
+
+function GroupItem({ p, group }: { p: Program; group: Group }) {
+  return (
+    <li>
+      <div class="grouphead">
+        <span class="place">{group.title}</span>
+        {group.site && <span class="dim"> in {plain(group.site.function, 80) || 'unknown function'}</span>}
+        <span class="dim"> · {plural(group.objects, 'object')}</span>
+      </div>
+      <ul>
+        {group.findings.slice(0, 20).map((at) => {
+          const f = p.report.findings[at]!;
+          const i = p.place(f.object);
+          const current = route.value.finding === at;
+          return (
+            <li key={at}>
+              <button class={`finding ${current ? 'current' : ''}`} aria-pressed={current} onClick={() => select(i, at)}>
+                <span class="rank">{at + 1}</span>
+                <Badge f={f} />
+                <code class="name">{p.name(i)}</code>
+                <span class="words">{plain(f.advice, 300)}</span>
+                <span class="amount">
+                  <SavingText f={f} />
+                  {f.superseded_by !== null && <span class="dim"> · instead of {f.superseded_by + 1}</span>}
+                </span>
+              </button>
+            </li>
+          );
+        })}
+      </ul>
+      {group.findings.length > 20 && <p class="dim">{plural(group.findings.length - 20, 'more finding')} on this line.</p>}
+    </li>
+  );
+}

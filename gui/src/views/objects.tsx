@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// The life of each object: when it is allocated, first used, last used and freed.
+import { useMemo, useRef, useState } from 'preact/hooks';
+import { idleGaps } from '../model/fix';
+import { kSortKeys, rowsOf, type SortKey } from '../model/lanes';
+import { shownObjects } from '../model/query';
+import { bytes, count } from '../model/words';
+import { Canvas } from '../render/canvas';
+import { paintCallAxis } from '../render/curve';
+import { ink } from '../render/ink';
+import { objectAt, paintTimeline, rowCount } from '../render/timeline';
+import { calls, go, hovered, pan, program, route, select, selected, showCalls, zoom } from '../store';
+import { QueryBox } from './parts';
+
+const kRowHeights = [2, 4, 8, 14, 20, 28];
+const kTallest = 6_000_000; // pixels that a browser scrolls reliably
+const kLabelled = 14;
+
+export function ObjectsView() {
+  const p = program.value!;
+  const { query, sort, at } = route.value;
+  const shown = useMemo(() => shownObjects(p, query), [p, query]);
+  const rows = useMemo(() => rowsOf(p, sort, shown), [p, sort, shown]);
+  const idle = useMemo(() => idleGaps(p), [p]);
+  const [top, setTop] = useState(0); // scroll offset in pixels
+  const [size, setSize] = useState(4);
+  const rowHeight = kRowHeights[size]!;
+  const scroller = useRef<HTMLDivElement>(null);
+  const n = rowCount(rows);
+  const full = n * rowHeight;
+  const tall = Math.min(full, kTallest);
+  const viewHeight = scroller.current?.clientHeight ?? 480;
+  const scale = full > tall ? (full - viewHeight) / Math.max(1, tall - viewHeight) : 1;
+  const firstRow = (top * scale) / rowHeight;
+  const [from, to] = calls.value;
+  const total = useMemo(() => shown.reduce((all, i) => all + p.size[i]!, 0), [shown]);
+  const labelled = rowHeight >= kLabelled && sort !== 'packed';
+  const visible: number[] = [];
+  if (labelled) for (let r = Math.floor(firstRow); r < Math.min(n, Math.ceil(firstRow + viewHeight / rowHeight)); r++) visible.push(r);
+  const callOf = (x: number, width: number): number => from + (x / width) * (to - from);
+  const canvasWidth = (): number => scroller.current?.querySelector('canvas')?.clientWidth ?? 1;
+  const under = (x: number, y: number): number => objectAt(p, rows, Math.floor(firstRow + y / rowHeight), callOf(x, canvasWidth()), (3 * (to - from)) / canvasWidth());
+  return (
+    <div class="objects">
+      <div class="bar">
+        <h2>Objects</h2>
+        <QueryBox />
+        <label>Sort <select value={sort} onChange={(e) => go({ sort: e.currentTarget.value as SortKey })}>{kSortKeys.map((k) => <option key={k}>{k}</option>)}</select></label>
+        <button aria-pressed={query === 'live:peak'} onClick={() => go({ query: query === 'live:peak' ? '' : 'live:peak' })}>Live at the peak</button>
+        {at !== null && <button onClick={() => go({ query: `at:${at}` })}>Live at call {count(at)}</button>}
+        <span class="sizes" role="group" aria-label="Row height">
+          <button aria-label="Lower rows" disabled={size === 0} onClick={() => setSize(size - 1)} data-key="[">−</button>
+          <button aria-label="Higher rows" disabled={size === kRowHeights.length - 1} onClick={() => setSize(size + 1)} data-key="]">+</button>
+        </span>
+        <span class="dim">{count(shown.length)} of {count(p.totalObjects)} objects, {bytes(total)} in all{sort === 'packed' ? `, ${count(n)} lanes` : ''}</span>
+        {(from > 0 || to < p.calls) && <button onClick={() => showCalls(0, p.calls)}>Show all calls</button>}
+      </div>
+      <ul class="legend">
+        <li><span class="swatch used" /> first to last use</li>
+        <li><span class="swatch head" /> allocated, not used yet</li>
+        <li><span class="swatch idlegap" /> idle in between</li>
+        <li><span class="swatch tail" /> not used any more</li>
+        <li><span class="swatch leak" /> never freed</li>
+        <li><span class="swatch never" /> never used</li>
+      </ul>
+      <div class="timeline" ref={scroller} tabIndex={-1} onScroll={(e) => setTop(e.currentTarget.scrollTop)}>
+        <div style={{ height: `${tall}px`, width: '1px', position: 'absolute' }} />
+        <div class="sticky">
+          {labelled && (
+            <div class="labels" role="grid" aria-label="Objects" aria-rowcount={n} tabIndex={0} onKeyDown={(e) => moveInGrid(e, rows.items, scroller.current, rowHeight, scale)}>
+              {visible.map((r) => {
+                const i = rows.items[r]!;
+                return (
+                  <div
+                    key={i}
+                    role="row"
+                    aria-rowindex={r + 1}
+                    aria-selected={i === selected.value}
+                    class={i === selected.value ? 'current' : ''}
+                    style={{ top: `${(r - firstRow) * rowHeight}px`, height: `${rowHeight}px` }}
+                    onClick={() => select(i)}
+                  >
+                    <span role="gridcell" class="name">{p.name(i)}</span>
+                    <span role="gridcell" class="number">{bytes(p.size[i]!)}</span>
+                    <span role="gridcell" class="dim">{p.siteText(i)}</span>
+                  </div>
+                );
+              })}
+            </div>
+          )}
+          <Canvas
+            label={`Lifetimes of ${shown.length} objects over calls ${Math.round(from)} to ${Math.round(to)}`}
+            paint={({ g, width, height }) =>
+              paintTimeline({ g, width, height, from, to, program: p, rows, rowHeight, firstRow, selected: selected.value, hovered: hovered.value, idle, cursor: at })
+            }
+            onMove={(x, y) => (hovered.value = under(x, y))}
+            onLeave={() => (hovered.value = -1)}
+            onPress={(x, y) => {
+              const i = under(x, y);
+              go({ object: i < 0 ? null : p.id[i]!, finding: null, at: Math.min(p.calls - 1, Math.max(0, Math.floor(callOf(x, canvasWidth())))) });
+            }}
+            onRange={(a, b) => showCalls(callOf(a, canvasWidth()), callOf(b, canvasWidth()))}
+            onPan={(dx) => pan(-dx / canvasWidth())}
+            onDouble={() => showCalls(0, p.calls)}
+            onWheel={(x, _y, e) => {
+              if (!e.ctrlKey && !e.metaKey) return;
+              e.preventDefault();
+              zoom(e.deltaY > 0 ? 1.25 : 0.8, callOf(x, canvasWidth()));
+            }}
+          />
+        </div>
+      </div>
+      <div class={`axis ${labelled ? 'beside' : ''}`}>
+        <Canvas
+          height={20}
+          label="Calls"
+          paint={({ g, width }) => {
+            g.fillStyle = ink().paper;
+            g.fillRect(0, 0, width, 20);
+            paintCallAxis(g, { from, to, width, left: 0 }, 0, 0);
+          }}
+        />
+      </div>
+      <p class="hint" aria-live="polite">{hovered.value >= 0 ? describe(hovered.value) : 'Drag to zoom, Shift+drag to pan, Ctrl+wheel to zoom, double-click for all. Arrow keys in the list select.'}</p>
+    </div>
+  );
+}
+
+function describe(i: number): string {
+  const p = program.value!;
+  const freed = p.freed[i] ? `freed at call ${count(p.end[i]!)}` : 'never freed';
+  const use = p.first[i]! < 0 ? 'never used' : `used from call ${count(p.first[i]!)} to ${count(p.last[i]!)}`;
+  return `${p.name(i)}, ${bytes(p.size[i]!)}, ${p.siteText(i)}: allocated at call ${count(p.begin[i]!)}, ${use}, ${freed}`;
+}
+
+function moveInGrid(e: KeyboardEvent, items: Uint32Array, scroller: HTMLDivElement | null, rowHeight: number, scale: number): void {
+  const steps: Record<string, number> = { ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10, Home: -Infinity, End: Infinity };
+  const step = steps[e.key];
+  if (step === undefined || !scroller) return;
+  e.preventDefault();
+  const now = items.indexOf(selected.value);
+  const next = Math.min(items.length - 1, Math.max(0, now + step));
+  if (items.length === 0) return;
+  select(items[next]!);
+  const y = (next * rowHeight) / scale;
+  if (y < scroller.scrollTop) scroller.scrollTop = y;
+  else if (y + rowHeight > scroller.scrollTop + scroller.clientHeight - 8) scroller.scrollTop = y + rowHeight - scroller.clientHeight + 8;
+}
