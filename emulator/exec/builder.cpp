@@ -518,6 +518,12 @@ void Builder::finish() {
     const bool is_op = (instruction & 0x80000000u) != 0;
     return out_.ops.data() + (is_op ? ~instruction : out_.first_op[instruction]);
   };
+  for (Op& op : out_.ops) {
+    // A guard's other lanes belong to this split and keep their values.
+    const bool guarded = op.instruction < current_ &&
+                         function_.instructions[op.instruction].guard != ptx::kNoRegister;
+    op.write_all = !guarded && passing_.contains(op.dst) ? kFullMask : 0;
+  }
   for (const Fixup& fixup : fixups_)
     out_.ops[fixup.op].target = place(fixup.instruction);
   for (const SiteFixup& fixup : site_fixups_) {

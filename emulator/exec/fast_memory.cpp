@@ -63,11 +63,10 @@ void count_half_sectors(Work& work, const std::uint64_t* addresses, std::uint64_
   work.global_bytes += bytes * kLanes;
 }
 
-void count_half_wavefronts(Work& work, const std::uint64_t* addresses, std::uint64_t step,
-                           std::uint64_t bytes) {
-  const std::uint64_t distance = (addresses[kHalf] - addresses[0]) % 128;
-  const bool same = addresses[kHalf] == addresses[0];
-  const bool conflict = !same && (step == 0 ? distance == 0 : distance != 64);
+void count_half_wavefronts(Work& work, std::uint64_t first, std::uint64_t second,
+                           std::uint64_t step, std::uint64_t bytes) {
+  const std::uint64_t distance = (second - first) % 128;
+  const bool conflict = first != second && (step == 0 ? distance == 0 : distance != 64);
   work.shared_wavefronts += (conflict ? 2 : 1) * ((bytes + 3) / 4);
 }
 
@@ -99,7 +98,7 @@ Reach reach_within(WarpContext& warp, const MemoryAccess& access, const std::uin
     if (step != ~std::uint64_t{0}) {
       Work& work = warp.worker->work;
       if (access.where == Where::kShared)
-        count_half_wavefronts(work, addresses, step, bytes);
+        count_half_wavefronts(work, addresses[0], addresses[kHalf], step, bytes);
       else
         count_half_sectors(work, addresses, step * (kHalf - 1) + bytes, bytes);
       return {Pattern::kHalves, reinterpret_cast<std::byte*>(addresses[0] + to_host),
@@ -112,6 +111,25 @@ Reach reach_within(WarpContext& warp, const MemoryAccess& access, const std::uin
 }
 
 }  // namespace
+
+bool find_shared_halves(WarpContext& warp, const MemoryAccess& access, const std::uint32_t* row,
+                        std::uint32_t bytes, Reach& reach) {
+  const std::uint32_t step = row[1] - row[0];
+  if ((step != 0 && step != bytes) || row[kHalf + 1] - row[kHalf] != step) return false;
+  std::uint32_t differs = 0;
+  for (unsigned i = 0; i < kHalf; ++i)
+    differs |= ((row[i] - row[0]) ^ (step * i)) | ((row[kHalf + i] - row[kHalf]) ^ (step * i));
+  const std::uint32_t first = row[0] + static_cast<std::uint32_t>(access.offset);
+  const std::uint32_t second = row[kHalf] + static_cast<std::uint32_t>(access.offset);
+  const std::uint64_t extent = std::uint64_t{step} * (kHalf - 1) + bytes;
+  if (differs != 0 || std::max(first, second) + extent > warp.worker->launch->shared_bytes ||
+      (first | second) % bytes != 0)
+    return false;
+  count_half_wavefronts(warp.worker->work, first, second, step, bytes);
+  std::byte* shared = warp.block->shared.data();
+  reach = {Pattern::kHalves, shared + first, shared + second, step};
+  return true;
+}
 
 void notify_pattern(const Op* op, WarpContext& warp, const MemoryAccess& access,
                     AccessPattern pattern) {

@@ -44,6 +44,9 @@ inline std::byte* host_pointer(const CachedAllocation& cached, std::uint64_t add
 bool refill(const Op* op, WarpContext& warp, std::uint64_t address);
 // Any mask, any addresses, any space: the paths that are not short. Tells the hook too.
 Reach reach_any(const Op* op, WarpContext& warp, const MemoryAccess& access);
+// Halves of a shared access by all lanes, from its row of 32-bit addresses; false: no such pattern.
+bool find_shared_halves(WarpContext& warp, const MemoryAccess& access, const std::uint32_t* row,
+                        std::uint32_t bytes, Reach& reach);
 // The hook hears of an access of all lanes whose pattern is known.
 void notify_pattern(const Op* op, WarpContext& warp, const MemoryAccess& access,
                     AccessPattern pattern);
@@ -102,6 +105,9 @@ template <unsigned bytes>
       return {Pattern::kUniform, warp.block->shared.data() + first};
     }
   }
+  if (Reach halves{Pattern::kHalves};
+      access.count == 1 && find_shared_halves(warp, access, row, bytes, halves))
+    return halves;
   return reach_any(op, warp, access);
 }
 
