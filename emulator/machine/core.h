@@ -120,6 +120,7 @@ class MachineCore final : public Machine {
   Status set(std::uint64_t destination, int value, std::uint64_t size,
              Handle unique_stream) override;
   Status synchronize(Handle unique_stream) override;
+  std::uint64_t now_ns() override { return clock.now(); }
   Handle current_context() override;
   Handle unique_stream(Handle context, Handle stream) override;
   Handle stream_of(Handle unique_stream) override;

@@ -72,6 +72,7 @@ LaunchEvent describe(const KernelWork& work, Function& function, Stream& stream)
   event.block = work.block;
   event.cluster = work.cluster;
   event.shared_bytes = work.shared_bytes;
+  event.device = stream.context->device->ordinal;
   return event;
 }
 
@@ -156,6 +157,7 @@ CUresult run_kernel(Section& section, Stream& stream, const KernelWork& work,
   event.hook = &hook;
   event.grid_id = section.core().next_grid_id++;
   event.launch = &event;
+  event.workers = section.core().settings.workers;
   event.in_graph = place != nullptr;
   tell(section, stream, place, event, LaunchPhase::kBegin);
   tell(section, stream, place, event, LaunchPhase::kAfterSetup);

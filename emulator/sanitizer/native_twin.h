@@ -28,7 +28,9 @@ Twin twin_of(std::string_view device_function);
 // one region of device memory; absent when that is not so or the data's layout is another version.
 class TwinData {
  public:
-  static std::optional<TwinData> open(const AddressSpace& memory, std::uint64_t user_data);
+  // `alone`: no other thread changes the data meanwhile, so words need no atomic changes.
+  static std::optional<TwinData> open(const AddressSpace& memory, std::uint64_t user_data,
+                                      bool alone);
 
   void on_access(Twin twin, const exec::WarpAccess& access) const;
   void on_malloc(std::uint32_t mask, const std::uint64_t* pointers,
@@ -36,11 +38,12 @@ class TwinData {
   void on_free(std::uint32_t mask, const std::uint64_t* pointers) const;
 
  private:
-  TwinData(std::uint64_t user_data, std::ptrdiff_t alias_offset)
-      : user_data_(user_data), alias_offset_(alias_offset) {}
+  TwinData(std::uint64_t user_data, std::ptrdiff_t alias_offset, bool alone)
+      : user_data_(user_data), alias_offset_(alias_offset), alone_(alone) {}
 
   std::uint64_t user_data_;
   std::ptrdiff_t alias_offset_;
+  bool alone_;
 };
 
 }  // namespace drgpum::emulator::sanitizer

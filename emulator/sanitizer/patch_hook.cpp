@@ -47,12 +47,14 @@ void note_exit_request() {
 
 }  // namespace
 
-PatchHook::PatchHook(const PatchSet& patches, std::uint64_t user_data, bool native)
-    : patches_(patches), user_data_(user_data), native_(native) {}
+PatchHook::PatchHook(const PatchSet& patches, std::uint64_t user_data, bool native,
+                     std::uint32_t workers)
+    : patches_(patches), user_data_(user_data), native_(native), alone_(workers == 1) {}
 
 const TwinData* PatchHook::twin_data(exec::WarpContext& warp, const Patch& patch) {
   if (!native_ || patch.twin == Twin::kNone || user_data_ == 0) return nullptr;
-  std::call_once(opened_, [&] { twin_data_ = TwinData::open(exec::memory_of(warp), user_data_); });
+  std::call_once(opened_,
+                 [&] { twin_data_ = TwinData::open(exec::memory_of(warp), user_data_, alone_); });
   return twin_data_ ? &*twin_data_ : nullptr;
 }
 

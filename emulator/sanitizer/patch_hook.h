@@ -28,8 +28,8 @@ using PatchSet = std::array<Patch, drgpum::sanitizer::kInstructionCount13_0>;
 
 class PatchHook final : public exec::AccessHook {
  public:
-  // `native`: twins may be used.
-  PatchHook(const PatchSet& patches, std::uint64_t user_data, bool native);
+  // `native`: twins may be used. `workers`: how many threads run the launch, 0 if not known.
+  PatchHook(const PatchSet& patches, std::uint64_t user_data, bool native, std::uint32_t workers);
 
   // Before the kernel runs.
   void set_user_data(std::uint64_t user_data) { user_data_ = user_data; }
@@ -61,6 +61,7 @@ class PatchHook final : public exec::AccessHook {
   PatchSet patches_;
   std::uint64_t user_data_;
   bool native_;
+  bool alone_;  // one thread runs the launch
   std::once_flag opened_;
   std::optional<TwinData> twin_data_;
 };

@@ -172,7 +172,8 @@ exec::AccessHook* PatchTable::arm_launch(const LaunchEvent& launch) {
   if (const auto data = function_data_.find(launch.function);
       armed.data == 0 && data != function_data_.end())
     armed.data = data->second;
-  armed.hook = std::make_unique<PatchHook>(module->second.active, armed.data, native_);
+  armed.hook =
+      std::make_unique<PatchHook>(module->second.active, armed.data, native_, launch.workers);
   return armed.hook.get();
 }
 

@@ -83,8 +83,9 @@ void Reporter::on_api(const ApiCall& call) {
       .symbol_name = call.symbol,
       .context = call.context};
   gate_.fire(runtime ? Domain::kRuntimeApi : Domain::kDriverApi, call.id, &data);
-  if (!runtime && call.site == Site::kExit && std::strcmp(call.function, "cuInit") == 0 &&
-      succeeded(call))
+  const bool ends_init = !runtime && call.site == Site::kExit &&
+                         std::strcmp(call.function, "cuInit") == 0 && succeeded(call);
+  if (ends_init && !initialized_.exchange(true))
     gate_.fire(Domain::kResource, abi::kInitFinished, nullptr);
 }
 

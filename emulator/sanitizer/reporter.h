@@ -2,6 +2,8 @@
 #pragma once
 // Turns what the machine tells into callbacks of the Sanitizer interface.
 
+#include <atomic>
+
 #include "emulator/machine/observer.h"
 #include "emulator/sanitizer/callback_gate.h"
 #include "emulator/sanitizer/patch_table.h"
@@ -34,6 +36,7 @@ class Reporter final : public Observer {
   void fire_node(const GraphEvent& event);
 
   Machine* machine_;
+  std::atomic<bool> initialized_{false};
   CallbackGate& gate_;
   PatchTable& patches_;
 };
