@@ -24,8 +24,8 @@ class ContextCall : public MachineCall {
  public:
   ContextCall();
 
-  // Lets virtual time pass for the calling thread, as a call does that gives the device work or asks
-  // about it. Calls that only look something up cost nothing.
+  // Lets virtual time pass for the calling thread, as a call does that gives the device work or
+  // asks about it. Calls that only look something up cost nothing.
   void charge();
 
   // The stream that a handle means here; `error` is set when there is none.

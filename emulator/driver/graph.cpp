@@ -112,6 +112,7 @@ CUresult cuGraphDestroy(CUgraph which) {
   MachineCall call;
   Graph* graph = call.core().graphs.get(which);
   if (graph == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  release_held(call, *graph);
   call.core().graphs.remove(graph);
   return CUDA_SUCCESS;
 }

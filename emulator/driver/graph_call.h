@@ -30,6 +30,9 @@ CUresult read_nodes(const Graph& graph, const CUgraphNode* handles, std::size_t 
 CUresult write_nodes(const std::vector<GraphNode*>& nodes, CUgraphNode* handles,
                      std::size_t* count);
 
+// Gives back what the graph and its children hold of the program's objects.
+void release_held(MachineCall& call, Graph& graph);
+
 // Work from the structs that describe nodes.
 CUresult kernel_work_of(ContextCall& call, const CUDA_KERNEL_NODE_PARAMS& form, KernelWork* work);
 

@@ -126,6 +126,7 @@ CUresult cuGraphExecDestroy(CUgraphExec which) {
   GraphExec* exec = call.core().graph_execs.get(which);
   if (exec == nullptr) return CUDA_ERROR_INVALID_VALUE;
   tell_exec(call, *exec, GraphAction::kExecDestroying);
+  release_held(call, *exec->graph);
   call.core().graph_execs.remove(exec);
   return CUDA_SUCCESS;
 }
@@ -140,6 +141,7 @@ CUresult cuGraphExecUpdate(CUgraphExec which, CUgraph graph_handle,
   const GraphNode* differs = first_difference(*exec->graph, *graph, &info->result);
   info->errorNode = handle_of_node(const_cast<GraphNode*>(differs));  // NOLINT: a handle
   if (info->result != CU_GRAPH_EXEC_UPDATE_SUCCESS) return CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
+  release_held(call, *exec->graph);
   exec->graph = clone(*graph);
   exec->source = graph;
   return CUDA_SUCCESS;

@@ -62,7 +62,8 @@ int blocks_per_multiprocessor(const Device& device, const Function& function, in
                               std::size_t dynamic_shared) {
   BlockNeeds needs;
   needs.threads = static_cast<std::uint32_t>(block_size);
-  needs.registers_per_thread = function.registers();
+  needs.registers_per_thread =
+      fitting_registers(device.preset, function.registers(), needs.threads);
   needs.shared_bytes = function.static_shared() + static_cast<std::uint32_t>(dynamic_shared);
   return occupancy_of(device.preset, needs).blocks_per_multiprocessor;
 }

@@ -18,6 +18,14 @@ CUresult drop(MachineCall& call, UserObject& object, unsigned count) {
 
 }  // namespace
 
+void release_held(MachineCall& call, Graph& graph) {
+  for (const auto& [object, count] : graph.held)
+    drop(call, *object, count);
+  graph.held.clear();
+  for (const auto& child : graph.children)
+    release_held(call, *child);
+}
+
 CUresult cuUserObjectCreate(CUuserObject* result, void* pointer, CUhostFn destroy,
                             unsigned references, unsigned flags) {
   MachineCall call;
@@ -50,6 +58,7 @@ CUresult cuGraphRetainUserObject(CUgraph which, CUuserObject what, unsigned coun
   UserObject* object = call.core().user_objects.get(what);
   if (graph == nullptr || object == nullptr || count == 0) return CUDA_ERROR_INVALID_VALUE;
   if ((flags & CU_GRAPH_USER_OBJECT_MOVE) == 0) object->references += count;
+  graph->held[object] += count;
   return CUDA_SUCCESS;
 }
 
@@ -58,6 +67,9 @@ CUresult cuGraphReleaseUserObject(CUgraph which, CUuserObject what, unsigned cou
   Graph* graph = find_graph(call, which);
   UserObject* object = call.core().user_objects.get(what);
   if (graph == nullptr || object == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  const auto held = graph->held.find(object);
+  if (held == graph->held.end() || held->second < count) return CUDA_ERROR_INVALID_VALUE;
+  if ((held->second -= count) == 0) graph->held.erase(held);
   return drop(call, *object, count);
 }
 

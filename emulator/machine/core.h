@@ -30,13 +30,6 @@ struct Physical {
   bool released = false;  // no handle is left
 };
 
-// An object of the program's with a destructor for the driver to call.
-struct UserObject {
-  void* pointer = nullptr;
-  CUhostFn destroy = nullptr;
-  unsigned references = 0;
-};
-
 struct Mapping {
   std::uint64_t size = 0;
   std::uint64_t offset = 0;

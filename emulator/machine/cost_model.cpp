@@ -34,6 +34,14 @@ std::uint64_t to_ns(double value) {
 
 }  // namespace
 
+std::uint32_t fitting_registers(const Preset& preset, std::uint32_t estimate,
+                                std::uint32_t threads) {
+  const std::uint32_t warps = (std::max(threads, 1u) + 31) / 32;
+  const std::uint32_t per_warp =
+      static_cast<std::uint32_t>(preset.registers_per_multiprocessor) / warps;
+  return std::min(estimate, per_warp / kRegisterUnit * kRegisterUnit / 32);
+}
+
 Occupancy occupancy_of(const Preset& preset, const BlockNeeds& needs) {
   const int warps = static_cast<int>((std::max(needs.threads, 1u) + 31) / 32);
   int blocks = std::min(preset.max_blocks_per_multiprocessor,

@@ -22,6 +22,11 @@ struct BlockNeeds {
   std::uint32_t shared_bytes = 0;  // static and dynamic
 };
 
+// An estimate of registers, cut to what lets one block of that many threads run: the number that
+// ptxas would have kept to, and no reason to refuse a launch.
+std::uint32_t fitting_registers(const Preset& preset, std::uint32_t estimate,
+                                std::uint32_t threads);
+
 Occupancy occupancy_of(const Preset& preset, const BlockNeeds& needs);
 
 std::uint64_t kernel_ns(const Preset& preset, const exec::LaunchStats& stats,

@@ -63,6 +63,9 @@ std::unique_ptr<Graph> clone(const Graph& graph) {
       child->graph = copy->children.back().get();
     }
   }
+  copy->held = graph.held;
+  for (const auto& [object, count] : copy->held)
+    object->references += count;
   for (const auto& node : graph.nodes)
     for (const GraphNode* before : node->before) {
       twin[node.get()]->before.insert(twin[before]);

@@ -28,11 +28,19 @@ struct GraphNode {
   std::map<int, CUlaunchAttributeValue> attributes;
 };
 
+// An object of the program's with a destructor for the driver to call.
+struct UserObject {
+  void* pointer = nullptr;
+  CUhostFn destroy = nullptr;
+  unsigned references = 0;
+};
+
 struct Graph {
   std::vector<std::unique_ptr<GraphNode>> nodes;  // in order of creation
   std::uint64_t next_id = 1;
   Graph* cloned_from = nullptr;
   std::vector<std::unique_ptr<Graph>> children;  // of child nodes
+  std::map<UserObject*, unsigned> held;          // references that the graph holds
 
   GraphNode* add(CUgraphNodeType type, Context* context, Work work,
                  const std::vector<GraphNode*>& dependencies);

@@ -167,6 +167,9 @@ CUresult load_module(Section& section, Context& context, Image image, Library* l
     function->module = module;
     function->index = index;
     function->name = functions[index].name;
+    // Without asking for more a kernel has 48 KiB of shared memory, static and dynamic.
+    const auto most = static_cast<std::uint32_t>(context.device->preset.shared_per_block);
+    function->max_dynamic_shared = most - std::min(most, function->static_shared());
     core.functions[function.get()] = function.get();
     module->functions[function->name] = std::move(function);
   }

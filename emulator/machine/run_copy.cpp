@@ -162,6 +162,8 @@ CUresult run_copy(Section& section, Stream& stream, const CopyWork& asked, const
     when = place_in_stream(section, stream, place, 0);
     return CUDA_SUCCESS;
   }
+  for (const Array* array : {asked.source.array, asked.destination.array})
+    if (array != nullptr && core.arrays.get(array) == nullptr) return CUDA_ERROR_INVALID_HANDLE;
   const CopyWork work = without_needless_rows(asked);
   if (!each_row(work, [&](std::uint64_t to, std::uint64_t from) {
         return reachable(memory, to, work.width) && reachable(memory, from, work.width);

@@ -116,7 +116,8 @@ Span schedule(Section& section, Stream& stream, const NodePlace* place, const Ke
   Device& device = *stream.context->device;
   BlockNeeds needs;
   needs.threads = work.block.x * work.block.y * work.block.z;
-  needs.registers_per_thread = function.registers();
+  needs.registers_per_thread =
+      fitting_registers(device.preset, function.registers(), needs.threads);
   needs.shared_bytes = function.static_shared() + work.shared_bytes;
   const Occupancy occupancy = occupancy_of(device.preset, needs);
   const std::uint64_t blocks = std::uint64_t{work.grid.x} * work.grid.y * work.grid.z;

@@ -29,6 +29,8 @@ CUresult run_host(Section& section, Stream& stream, const HostWork& work, const 
 
 CUresult run_event_record(Section& section, Stream& stream, const EventRecordWork& work,
                           const NodePlace* place, Span& when) {
+  // A graph may outlive an event that it records.
+  if (section.core().events.get(work.event) == nullptr) return CUDA_ERROR_INVALID_HANDLE;
   when = place_in_stream(section, stream, place, 0);
   Event& event = *work.event;
   event.recorded = true;
@@ -40,6 +42,7 @@ CUresult run_event_record(Section& section, Stream& stream, const EventRecordWor
 
 CUresult run_event_wait(Section& section, Stream& stream, const EventWaitWork& work,
                         const NodePlace* place, Span& when) {
+  if (section.core().events.get(work.event) == nullptr) return CUDA_ERROR_INVALID_HANDLE;
   const Event& event = *work.event;
   when = place_in_stream(section, stream, place, 0);
   if (!event.recorded) return CUDA_SUCCESS;

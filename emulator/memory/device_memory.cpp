@@ -30,6 +30,10 @@ std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {
   return (value + unit - 1) / unit * unit;
 }
 
+bool is_tools(BlockKind kind, std::uint32_t flags) {
+  return kind == BlockKind::kTool || (flags & kToolBlock) != 0;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<DeviceMemory>> DeviceMemory::reserve(int devices, std::uint64_t bytes) {
@@ -44,17 +48,21 @@ Result<std::unique_ptr<DeviceMemory>> DeviceMemory::reserve(int devices, std::ui
                        std::to_string(bytes) +
                        " bytes do not fit into the address space; ask for fewer or smaller ones"};
     ASSIGN_OR_RETURN(const Arena arena, Arena::reserve(base, stride, HostView::kHidden));
-    regions.push_back({arena, RangeAllocator(arena.begin(), arena.end()), bytes, 0});
+    regions.push_back(make_region(arena, bytes));
   }
   ASSIGN_OR_RETURN(const Arena managed,
                    Arena::reserve(kManagedBase, kHostRegion, HostView::kShared));
   ASSIGN_OR_RETURN(const Arena pinned, Arena::reserve(kPinnedBase, kHostRegion, HostView::kShared));
-  const auto host = [](const Arena& arena) {
-    return Region{arena, RangeAllocator(arena.begin(), arena.end()), kHostRegion, 0};
-  };
-  Region addresses{{}, RangeAllocator(kVirtualBase, kVirtualEnd), 0, 0};
+  Region addresses{{}, RangeAllocator(kVirtualBase, kVirtualEnd), RangeAllocator(0, 0), 0, 0};
   return std::unique_ptr<DeviceMemory>(
-      new DeviceMemory(std::move(regions), host(managed), host(pinned), std::move(addresses)));
+      new DeviceMemory(std::move(regions), make_region(managed, kHostRegion),
+                       make_region(pinned, kHostRegion), std::move(addresses)));
+}
+
+DeviceMemory::Region DeviceMemory::make_region(const Arena& arena, std::uint64_t total) {
+  const std::uint64_t border = arena.end() - (arena.end() - arena.begin()) / 4;
+  return {arena, RangeAllocator(arena.begin(), border), RangeAllocator(border, arena.end()), total,
+          0};
 }
 
 DeviceMemory::DeviceMemory(std::vector<Region> regions, Region managed, Region pinned,
@@ -91,8 +99,9 @@ Block* DeviceMemory::allocate(const BlockRequest& request) {
   if (request.size > region.total) return nullptr;
   const std::uint64_t rounded = round_up(request.size, kAllocationUnit);
   if (region.total - region.used < rounded) return nullptr;
-  const auto address =
-      region.ranges.take(rounded + kGap, std::max(request.alignment, kAllocationUnit));
+  RangeAllocator& ranges =
+      is_tools(request.kind, request.flags) ? region.tool_ranges : region.ranges;
+  const auto address = ranges.take(rounded + kGap, std::max(request.alignment, kAllocationUnit));
   if (!address) return nullptr;
   region.used += rounded;
   return insert(request, *address, rounded, region.arena.alias_offset());
@@ -110,7 +119,9 @@ void DeviceMemory::free(Block* block) {
   if (block->footprint != 0) {
     Region& region = region_for(block->kind, block->device);
     region.arena.discard(block->range.begin, block->footprint);
-    region.ranges.give_back(block->range.begin, block->footprint + kGap);
+    RangeAllocator& ranges =
+        is_tools(block->kind, block->flags) ? region.tool_ranges : region.ranges;
+    ranges.give_back(block->range.begin, block->footprint + kGap);
     region.used -= block->footprint;
   }
   remove(block);

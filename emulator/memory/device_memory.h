@@ -80,12 +80,14 @@ class DeviceMemory : public AllocationTable {
   struct Region {
     Arena arena;
     RangeAllocator ranges;
+    RangeAllocator tool_ranges;  // apart, so that a tool does not move the program's addresses
     std::uint64_t total = 0;
     std::uint64_t used = 0;
   };
   DeviceMemory(std::vector<Region> regions, Region managed, Region pinned, Region mapped);
 
   Region& region_for(BlockKind kind, int device);
+  static Region make_region(const Arena& arena, std::uint64_t total);
   Block* insert(const BlockRequest& request, std::uint64_t address, std::uint64_t footprint,
                 std::ptrdiff_t alias_offset);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Graphs: built by hand, recorded from streams, replayed.
 
+#include <atomic>
+
 #include "fixture.h"
 
 namespace drgpum::emulator {
@@ -181,6 +183,25 @@ TEST_F(Graphs, RunHostFunctionsAndChildrenInTheirPlace) {
   EXPECT_EQ(seen.size(), 2u);
 }
 
+TEST_F(Graphs, KeepObjectsOfTheProgramAlive) {
+  std::atomic<int> destroyed{0};
+  CUuserObject object = nullptr;
+  ASSERT_CUDA(cuUserObjectCreate(
+      &object, &destroyed, [](void* data) { ++*static_cast<std::atomic<int>*>(data); }, 1,
+      CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
+  CUgraph graph = nullptr;
+  ASSERT_CUDA(cuGraphCreate(&graph, 0));
+  ASSERT_CUDA(cuGraphRetainUserObject(graph, object, 1, CU_GRAPH_USER_OBJECT_MOVE));
+  const CUgraphExec exec = instantiate(graph);
+  ASSERT_CUDA(cuGraphDestroy(graph));
+  EXPECT_EQ(destroyed, 0);
+  ASSERT_CUDA(cuGraphExecDestroy(exec));
+  ASSERT_CUDA(cuLaunchHostFunc(
+      stream_, [](void*) {}, nullptr));  // runs after it
+  ASSERT_CUDA(cuStreamSynchronize(stream_));
+  EXPECT_EQ(destroyed, 1);
+}
+
 TEST_F(Graphs, AreUpdatedOnlyByGraphsOfTheSameShape) {
   const CUdeviceptr address = upload<unsigned>({0});
   const auto graph_of = [&](unsigned value, bool twice) {
@@ -193,7 +214,9 @@ TEST_F(Graphs, AreUpdatedOnlyByGraphsOfTheSameShape) {
     CUgraphNode node = nullptr;
     EXPECT_CUDA(cuGraphCreate(&graph, 0));
     EXPECT_CUDA(cuGraphAddMemsetNode(&node, graph, nullptr, 0, &set, nullptr));
-    if (twice) EXPECT_CUDA(cuGraphAddEmptyNode(&node, graph, nullptr, 0));
+    if (twice) {
+      EXPECT_CUDA(cuGraphAddEmptyNode(&node, graph, nullptr, 0));
+    }
     return graph;
   };
   const CUgraphExec exec = instantiate(graph_of(1, false));

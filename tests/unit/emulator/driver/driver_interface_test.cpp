@@ -5,11 +5,11 @@
 #define __CUDA_API_VERSION_INTERNAL
 #include <cuda.h>
 //
+#include <cstddef>
+
 #include <cupti_driver_cbid.h>
 #include <generated_cuda_meta.h>
 #include <gtest/gtest.h>
-
-#include <cstddef>
 
 #include "emulator/driver/api_parameters.h"
 #include "emulator/driver/interface_checks.h"

@@ -27,6 +27,14 @@ TEST(Occupancy, IsWhatTheOccupancyCalculatorSays) {
   EXPECT_EQ(blocks({33, 32, 0}), 32);
 }
 
+TEST(Occupancy, OfAnEstimateOfRegistersIsNeverNothing) {
+  for (const std::uint32_t threads : {1u, 32u, 96u, 1000u, 1024u}) {
+    const BlockNeeds needs{threads, fitting_registers(a100(), 250, threads), 0};
+    EXPECT_GE(occupancy_of(a100(), needs).blocks_per_multiprocessor, 1) << threads;
+  }
+  EXPECT_EQ(fitting_registers(a100(), 40, 256), 40u);
+}
+
 TEST(KernelTime, OfAMemoryBoundKernelIsItsBytesOverTheBandwidth) {
   exec::LaunchStats stats;
   stats.blocks = 108 * 8 * 10;

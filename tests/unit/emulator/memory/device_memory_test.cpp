@@ -52,6 +52,13 @@ TEST(DeviceMemory, StartsAtTheSameAddressInEveryRun) {
   EXPECT_EQ(second->range.begin % kAllocationUnit, 0u);
 }
 
+TEST(DeviceMemory, OfToolsDoesNotMoveTheProgramsAddresses) {
+  const Held tool(request(100, BlockKind::kTool));
+  const Held program(request(100));
+  EXPECT_EQ(program->range.begin, 0x7000'0000'0000u);
+  EXPECT_EQ(memory().used(0), 2 * kAllocationUnit);
+}
+
 TEST(DeviceMemory, EndsExactlyWhereTheProgramAskedFor) {
   const Held block(request(100));
   EXPECT_EQ(memory().find(block->range.begin + 99), &block->range);
