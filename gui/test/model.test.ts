@@ -70,7 +70,7 @@ describe('a program', () => {
   it('reads objects from columns as from a list', () => {
     const objects = [object(4, 100, 1, 6, { first_access: call(3), last_access: call(5) }), object(9, 50, 2, null, { name: 'x' })];
     const columns: ObjectColumns = {
-      count: 2, id: [4, 9], size_bytes: [100, 50], parent: [-1, -1], kind: [0, 0], device: [0, 0], name: [0, 1], path: [0, 1], begin: [1, 1], end: [5, 6],
+      count: 2, id: [4, 5], size_bytes: [100, 50], parent: [-1, -1], kind: [0, 0], device: [0, 0], name: [0, 1], path: [0, 1], begin: [1, 1], end: [5, 6],
       freed: [1, 0], first_access: [2, -1], last_access: [2, -1], kinds: ['device'], names: ['o4', 'x'], paths: [[0], [1]],
       frames: [['main', '/src/app.cu', 2], ['main', '/src/app.cu', 3]],
     };

@@ -27,6 +27,7 @@ export class Program {
   private readonly names: string[] = [];
   private readonly pathAt: Int32Array;
   private readonly paths: Frame[][] = [];
+  private readonly sites: Frame[] = []; // by path; where the report says them
   private readonly knownCalls = new Map<number, Api>();
   private readonly placeOf = new Map<number, number>();
   private readonly hasChildren: Uint8Array;
@@ -105,11 +106,13 @@ export class Program {
   private takeColumns(c: ObjectColumns): void {
     const frames = c.frames.map(([fn, file, line]) => ({ function: fn, file, line }));
     for (const path of c.paths) this.paths.push(path.map((f) => frames[f]!));
+    for (const frame of c.sites ?? []) this.sites.push(frames[frame]!);
     this.kinds.push(...c.kinds);
     for (const name of c.names) this.names.push(name);
     let begin = 0;
+    let id = 0;
     for (let i = 0; i < c.count; i++) {
-      this.id[i] = c.id[i]!;
+      this.id[i] = id += c.id[i]!;
       this.size[i] = c.size_bytes[i]!;
       this.begin[i] = begin += c.begin[i]!;
       this.end[i] = begin + c.end[i]!;
@@ -151,6 +154,8 @@ export class Program {
   }
   // The line that allocates it.
   site(i: number): Frame | null {
+    const site = this.sites[this.pathAt[i] ?? -1];
+    if (site) return site;
     const call = this.knownCalls.get(this.begin[i] ?? -1);
     if (call && call.kind === 'alloc' && call.file !== '') return call;
     return this.path(i)[0] ?? null;
@@ -178,6 +183,12 @@ export class Program {
     const kernel = c.kernels[c.kernel[at]!];
     if (kernel !== undefined) call.kernel = kernel;
     return call;
+  }
+  sourceLine(file: string, line: number): string | null {
+    const sources = this.report.sources;
+    const parts = sources && Object.hasOwn(sources, file) ? sources[file]! : [];
+    for (const part of parts) if (part.first <= line && line < part.first + part.lines.length) return part.lines[line - part.first]!;
+    return null;
   }
   // "call 6, shrink(float const*, float*, int) at naive.cu:40"
   describeCall(index: number): string {

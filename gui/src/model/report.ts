@@ -90,8 +90,8 @@ export interface AutoSwap {
   pinned_bytes?: number;
   swaps?: { object: number; out_start_ns: number; out_end_ns: number; in_start_ns: number; in_end_ns: number; stall_ns: number }[];
 }
-// Of `count` objects; positions in calls, frames and names as the page's tables give them; -1 for none. `begin`
-// holds differences from one object to the next, `end` differences from its begin.
+// Of `count` objects, in places of the tables below; -1 for none. `id` and `begin` hold differences from one object to
+// the next, `end` and `first_access` from its begin, `last_access` from its first access.
 export interface ObjectColumns {
   count: number;
   total_count?: number; // before thinning
@@ -111,6 +111,7 @@ export interface ObjectColumns {
   kinds: string[];
   names: string[];
   paths: number[][]; // places in `frames`
+  sites?: number[]; // by path: the frame of the line that allocates, a place in `frames`
   frames: [string, string, number][]; // function, file, line
 }
 export interface CallColumns {
@@ -120,7 +121,9 @@ export interface CallColumns {
   stream: number[]; // -1: none
   site: number[]; // place in object columns' frames; -1 none
   kernel: number[];
-  level: number[];
+  level: number[]; // length of the longest path to the call
+  edge_from?: number[]; // data: an earlier use of an object, to a later one
+  edge_to?: number[]; // rising
   kinds: string[];
   names: string[];
   kernels: string[];

@@ -42,7 +42,7 @@ export function plain(text: string, limit = 300): string {
   );
 }
 export function place(file: string, line: number): string {
-  return file === '' ? 'unknown line' : line > 0 ? `${plain(baseName(file))}:${line}` : plain(baseName(file));
+  return file === '' ? 'unknown line' : line > 0 ? `${plain(baseName(file), 120)}:${line}` : plain(baseName(file), 120);
 }
 
 export interface PatternWords {

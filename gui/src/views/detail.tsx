@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Everything about the selected object, beside any view.
-import { useState } from 'preact/hooks';
 import type { Program } from '../model/program';
 import type { Frame } from '../model/report';
 import { markdownOf } from '../model/exports';
@@ -88,10 +87,8 @@ function EditorLink({ frame }: { frame: Frame }) {
 }
 
 function Source({ p, frame }: { p: Program; frame: Frame | null }) {
-  const [, again] = useState(0);
-  void again;
   if (!frame || frame.file === '') return null;
-  const parts = p.report.sources?.[frame.file] ?? [];
+  const parts = p.report.sources && Object.hasOwn(p.report.sources, frame.file) ? p.report.sources[frame.file]! : [];
   const part = parts.find((s) => s.first <= frame.line && frame.line < s.first + s.lines.length);
   return (
     <>

@@ -4,7 +4,7 @@ import { groupFindings, type Group } from '../model/groups';
 import { removedBy } from '../model/fix';
 import { shownObjects } from '../model/query';
 import { weight, type Program } from '../model/program';
-import type { Finding } from '../model/report';
+import type { Finding, Frame } from '../model/report';
 import { bytes, count, exactBytes, kStateWords, pattern, percent, plain, plural } from '../model/words';
 import { Canvas } from '../render/canvas';
 import { paintCurve } from '../render/curve';
@@ -13,12 +13,19 @@ import { QueryBox } from './parts';
 
 const kShownAtOnce = 200;
 
+function lowersPeak(f: Finding): boolean {
+  return weight(f) > 0 || f.idle_at_peak_bytes > 0;
+}
+
 export function FindingsView() {
   const p = program.value!;
   const { query } = route.value;
   const shown = query === '' ? null : new Set(shownObjects(p, query));
-  const groups = groupFindings(p, (f) => shown === null || shown.has(p.place(p.report.findings[f]!.object)));
-  const first = groups[0]?.findings[0];
+  const matches = (f: number): boolean => shown === null || shown.has(p.place(p.report.findings[f]!.object));
+  const groups = groupFindings(p, (f) => matches(f) && lowersPeak(p.report.findings[f]!));
+  const others = groupFindings(p, (f) => matches(f) && !lowersPeak(p.report.findings[f]!));
+  const otherCount = others.reduce((all, group) => all + group.findings.length, 0);
+  const first = (groups[0] ?? others[0])?.findings[0];
   return (
     <div class="findings">
       <PeakBar p={p} />
@@ -36,7 +43,15 @@ export function FindingsView() {
             ))}
           </ol>
           {groups.length > kShownAtOnce && <p class="dim">{count(groups.length - kShownAtOnce)} more lines; narrow them with the filter.</p>}
-          {groups.length === 0 && <p>No finding matches the filter.</p>}
+          {groups.length + others.length === 0 && <p>No finding matches the filter.</p>}
+          {otherCount > 0 && (
+            <details open={groups.length === 0}>
+              <summary>{plural(otherCount, 'finding')} that change no peak</summary>
+              <ol class="groups">
+                {others.slice(0, kShownAtOnce).map((group) => <GroupItem key={group.key} p={p} group={group} />)}
+              </ol>
+            </details>
+          )}
         </section>
       )}
     </div>
@@ -115,6 +130,11 @@ function SavingText({ f }: { f: Finding }) {
   return <span class="dim">{bytes(f.wasted_bytes)} wasted, none of it at the peak</span>;
 }
 
+function SourceLine({ p, frame }: { p: Program; frame: Frame | null }) {
+  const text = frame ? p.sourceLine(frame.file, frame.line) : null;
+  return text === null ? null : <pre class="oneline"><i>{frame!.line}</i> {plain(text.trim(), 200)}</pre>;
+}
+
 function FirstFinding({ p, at }: { p: Program; at: number }) {
   const f = p.report.findings[at]!;
   const i = p.place(f.object);
@@ -126,6 +146,7 @@ function FirstFinding({ p, at }: { p: Program; at: number }) {
           <button class="link place" onClick={() => select(i, at)}>{p.siteText(i)}</button> <code class="name">{p.name(i)}</code>
         </h2>
         <p class="advice">{plain(f.advice, 600)}</p>
+        <SourceLine p={p} frame={i < 0 ? null : p.site(i)} />
         <dl class="facts">
           <div><dt>Takes off the peak</dt><dd class="good big" title={exactBytes(weight(f))}>{bytes(weight(f))}</dd></div>
           <div><dt>Idle at the peak</dt><dd title={exactBytes(f.idle_at_peak_bytes)}>{bytes(f.idle_at_peak_bytes)}</dd></div>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The life of each object: when it is allocated, first used, last used and freed.
-import { useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { idleGaps } from '../model/fix';
 import { kSortKeys, rowsOf, type SortKey } from '../model/lanes';
 import { shownObjects } from '../model/query';
@@ -29,7 +29,12 @@ export function ObjectsView() {
   const n = rowCount(rows);
   const full = n * rowHeight;
   const tall = Math.min(full, kTallest);
-  const viewHeight = scroller.current?.clientHeight ?? 480;
+  const [viewHeight, setViewHeight] = useState(480);
+  useEffect(() => {
+    const resized = new ResizeObserver(() => setViewHeight(scroller.current?.clientHeight ?? 480));
+    resized.observe(scroller.current!);
+    return () => resized.disconnect();
+  }, []);
   const scale = full > tall ? (full - viewHeight) / Math.max(1, tall - viewHeight) : 1;
   const firstRow = (top * scale) / rowHeight;
   const [from, to] = calls.value;

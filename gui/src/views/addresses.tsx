@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where objects lie: addresses over calls, with what is free between them.
+import { useMemo } from 'preact/hooks';
+import { addressMap, useAt, type AddressMap } from '../model/blocks';
+import type { Program } from '../model/program';
+import { bytes, count, exactBytes, percent } from '../model/words';
+import { Canvas } from '../render/canvas';
+import { callAt } from '../render/curve';
+import { blockAt, paintMap, tone, valueAt } from '../render/map';
+import { calls, go, program, route, select, selected, showCalls, zoom } from '../store';
+import { Absent } from './parts';
+
+const kMostBlocks = 200_000;
+
+export function AddressesView() {
+  const p = program.value!;
+  const device = p.report.peaks[0]?.device ?? 0;
+  const map = useMemo(() => addressMap(p, device), [p, device]);
+  if (!map || map.blocks.from.length === 0)
+    return <Absent title="Address map">This report carries no addresses. Pages that drgpum writes do: drgpum view TRACE, or drgpum report TRACE --format html.</Absent>;
+  if (map.blocks.from.length > kMostBlocks)
+    return <Absent title="Address map">{count(map.blocks.from.length)} objects are too many to draw here (at most {count(kMostBlocks)}).</Absent>;
+  return <Drawn p={p} map={map} />;
+}
+
+function Drawn({ p, map }: { p: Program; map: AddressMap }) {
+  const [from, to] = calls.value;
+  const at = route.value.at ?? p.report.peaks[0]?.api?.index ?? 0;
+  const use = useAt(map, at);
+  const scene = (width: number) => ({ from, to, width });
+  const box = (): HTMLElement => document.querySelector<HTMLElement>('.addresses canvas')!;
+  return (
+    <div class="addresses">
+      <div class="bar">
+        <h2>Address map</h2>
+        <span>{count(map.segments.length)} {map.segments.length === 1 ? 'segment' : 'segments'} of {bytes(map.top)}</span>
+        <span class="dim">at call {count(at)}: {bytes(use.live)} live, {bytes(use.holes)} in holes below, largest hole {bytes(use.largestHole)}, fragmentation {use.holes + use.live > 0 ? percent(use.holes, use.holes + use.live) : '0 %'}</span>
+        {(from > 0 || to < p.calls) && <button onClick={() => showCalls(0, p.calls)}>Show all</button>}
+      </div>
+      <Canvas
+        class="map"
+        label={`Addresses of ${count(map.blocks.from.length)} objects over calls ${Math.round(from)} to ${Math.round(to)}`}
+        paint={({ g, width, height }) =>
+          paintMap({ g, width, height, from, to, top: map.top, blocks: map.blocks, selected: selected.value, colour: (k) => tone(p.id[map.blocks.object[k]!]!) })
+        }
+        onPress={(x, y) => {
+          const call = callAt(scene(box().clientWidth), x);
+          const i = blockAt(map.blocks, call, valueAt({ height: box().clientHeight, top: map.top }, y));
+          if (i >= 0) select(i);
+          go({ at: Math.min(p.calls - 1, Math.max(0, Math.floor(call))) }, false);
+        }}
+        onRange={(a, b) => showCalls(callAt(scene(box().clientWidth), a), callAt(scene(box().clientWidth), b))}
+        onDouble={() => showCalls(0, p.calls)}
+        onWheel={(x, _y, e) => {
+          if (!e.ctrlKey && !e.metaKey) return;
+          e.preventDefault();
+          zoom(e.deltaY > 0 ? 1.25 : 0.8, callAt(scene(box().clientWidth), x));
+        }}
+      />
+      <table>
+        <thead><tr><th>Segment</th><th>Bytes</th></tr></thead>
+        <tbody>{map.segments.slice(0, 50).map((s) => <tr key={String(s.start)}><td><code>0x{s.start.toString(16)}</code></td><td class="number" title={exactBytes(s.bytes)}>{bytes(s.bytes)}</td></tr>)}</tbody>
+      </table>
+    </div>
+  );
+}
