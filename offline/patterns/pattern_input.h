@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "offline/order/happens_before.h"
-#include "offline/order/timeline.h"
+#include "offline/order/memory_timeline.h"
 #include "offline/patterns/finding.h"
 
 namespace drgpum {

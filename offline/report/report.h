@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "offline/order/evidence.h"
-#include "offline/order/timeline.h"
+#include "offline/order/memory_timeline.h"
 #include "offline/patterns/finding.h"
 #include "offline/patterns/savings.h"
 

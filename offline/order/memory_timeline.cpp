@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "offline/order/timeline.h"
+#include "offline/order/memory_timeline.h"
 
 #include <algorithm>
 #include <set>
