@@ -12,18 +12,30 @@ std::int64_t sum(std::int64_t a, std::int64_t b) {
 
 }  // namespace
 
-LiveTree::LiveTree(std::vector<std::uint32_t> places) : places_(std::move(places)) {
-  std::sort(places_.begin(), places_.end());
-  places_.erase(std::unique(places_.begin(), places_.end()), places_.end());
-  while (leaves_ < std::max<std::size_t>(places_.size(), 1))
+LiveTree::LiveTree(const std::vector<std::uint32_t>& places) {
+  std::uint32_t last = 0;
+  for (const std::uint32_t place : places)
+    last = std::max(last, place);
+  slot_.assign(static_cast<std::size_t>(last) + 1, 0);
+  for (const std::uint32_t place : places)
+    slot_[place] = 1;
+  for (std::uint32_t place = 0; place <= last; ++place) {
+    if (slot_[place] == 0) continue;
+    slot_[place] = static_cast<std::uint32_t>(place_.size());
+    place_.push_back(place);
+  }
+  while (leaves_ < place_.size())
     leaves_ *= 2;
   best_.assign(2 * leaves_, 0);
   pending_.assign(leaves_, 0);
 }
 
-std::size_t LiveTree::slot(std::uint32_t place) const {
-  return static_cast<std::size_t>(std::lower_bound(places_.begin(), places_.end(), place) -
-                                  places_.begin());
+std::uint32_t LiveTree::place_of_peak() const {
+  if (place_.empty()) return 0;
+  std::size_t node = 1;
+  while (node < leaves_)
+    node = best_[2 * node] >= best_[2 * node + 1] ? 2 * node : 2 * node + 1;
+  return place_[std::min(node - leaves_, place_.size() - 1)];
 }
 
 void LiveTree::rebuild_above(std::size_t node) {
@@ -33,8 +45,8 @@ void LiveTree::rebuild_above(std::size_t node) {
 
 void LiveTree::add(std::uint32_t begin, std::uint32_t end, std::int64_t bytes) {
   if (begin >= end || bytes == 0) return;
-  const std::size_t first = slot(begin) + leaves_;
-  const std::size_t last = slot(end) + leaves_;
+  const std::size_t first = slot_[begin] + leaves_;
+  const std::size_t last = slot_[end] + leaves_;
   const auto apply = [&](std::size_t node) {
     best_[node] = sum(best_[node], bytes);
     if (node < leaves_) pending_[node] = sum(pending_[node], bytes);
@@ -50,8 +62,8 @@ void LiveTree::add(std::uint32_t begin, std::uint32_t end, std::int64_t bytes) {
 std::int64_t LiveTree::peak_within(std::uint32_t begin, std::uint32_t end) const {
   if (begin >= end) return 0;
   // Best of what was taken so far on either side, with all additions up to the current level.
-  std::size_t l = slot(begin) + leaves_;
-  std::size_t r = slot(end) + leaves_ - 1;
+  std::size_t l = slot_[begin] + leaves_;
+  std::size_t r = slot_[end] + leaves_ - 1;
   std::int64_t left = best_[l];
   std::int64_t right = best_[r];
   while (l / 2 != r / 2) {

@@ -12,19 +12,21 @@ namespace drgpum {
 class LiveTree {
  public:
   // `places`: every call at which a span may begin or end; any order, repeats allowed.
-  explicit LiveTree(std::vector<std::uint32_t> places);
+  explicit LiveTree(const std::vector<std::uint32_t>& places);
 
   // Adds `bytes` (may be negative) from call `begin` to call `end`, both among the places.
   // O(log n).
   void add(std::uint32_t begin, std::uint32_t end, std::int64_t bytes);
   std::int64_t peak() const { return best_[1]; }
   std::int64_t peak_within(std::uint32_t begin, std::uint32_t end) const;
+  // A call at which the curve is at its peak: the first place from which it is.
+  std::uint32_t place_of_peak() const;
 
  private:
-  std::size_t slot(std::uint32_t place) const;
   void rebuild_above(std::size_t node);
 
-  std::vector<std::uint32_t> places_;
+  std::vector<std::uint32_t> slot_;   // by call: the slot of the span that begins there
+  std::vector<std::uint32_t> place_;  // by slot
   std::size_t leaves_ = 1;
   std::vector<std::int64_t> best_;     // of the node's span, additions above it left out
   std::vector<std::int64_t> pending_;  // added to all of the node's span

@@ -18,17 +18,16 @@ bool Replay::changes_curve(const Finding& f) {
   }
 }
 
-std::vector<std::uint32_t> Replay::places(const PatternInput& in, std::uint16_t device,
-                                          std::span<const Finding> findings) {
+std::vector<std::uint32_t> Replay::places(const Evidence& evidence, MemoryLevel level,
+                                          std::uint16_t device, std::span<const Finding> findings) {
   std::vector<std::uint32_t> places;
   const auto is_here = [&](std::uint32_t o) {
-    return in.evidence.objects[o].device == device &&
-           holds_memory(in.evidence.objects[o], in.level);
+    return evidence.objects[o].device == device && holds_memory(evidence.objects[o], level);
   };
-  for (std::uint32_t o = 0; o < in.evidence.objects.size(); ++o) {
+  for (std::uint32_t o = 0; o < evidence.objects.size(); ++o) {
     if (!is_here(o)) continue;
-    places.push_back(in.evidence.objects[o].alloc);
-    places.push_back(in.evidence.objects[o].end);
+    places.push_back(evidence.objects[o].alloc);
+    places.push_back(evidence.objects[o].end);
   }
   for (const Finding& f : findings) {
     if (!is_here(f.object)) continue;
@@ -40,20 +39,72 @@ std::vector<std::uint32_t> Replay::places(const PatternInput& in, std::uint16_t 
   return places;
 }
 
-Replay::Replay(const PatternInput& in, std::uint16_t device, std::span<const Finding> findings)
-    : evidence_(in.evidence),
+Replay::Replay(const Evidence& evidence, MemoryLevel level, std::uint16_t device,
+               std::span<const Finding> findings)
+    : evidence_(evidence),
       findings_(findings),
-      tree_(places(in, device, findings)),
-      lives_(in.evidence.objects.size()),
+      tree_(places(evidence, level, device, findings)),
+      lives_(evidence.objects.size()),
       applied_(findings.size(), false) {
   for (std::uint32_t o = 0; o < lives_.size(); ++o) {
-    const Object& object = in.evidence.objects[o];
-    if (object.device != device || !holds_memory(object, in.level)) continue;
+    const Object& object = evidence.objects[o];
+    if (object.device != device || !holds_memory(object, level)) continue;
     lives_[o].begin = object.alloc;
     lives_[o].end = object.end;
     lives_[o].size = object.size;
     add_block(o, true);
   }
+}
+
+// Fixes of one object alone, which take bytes out of gaps that nothing else covers.
+bool Replay::is_simple(const Finding& f) const {
+  const Life& life = lives_[f.object];
+  const bool alone = life.host == kNone && life.guest == kNone && !life.dropped;
+  switch (f.pattern) {
+    case Pattern::kEarlyAllocation:
+    case Pattern::kLateDeallocation:
+    case Pattern::kMemoryLeak:
+    case Pattern::kTemporaryIdleness:
+      return alone && life.size == evidence_.objects[f.object].size;
+    default:
+      return false;
+  }
+}
+
+std::uint64_t Replay::saving_of(std::uint32_t finding) {
+  const Finding& f = findings_[finding];
+  if (!changes_curve(f) || lives_[f.object].size == 0) return 0;
+  const std::uint64_t before = peak();
+  if (is_simple(f)) {
+    const std::uint32_t at = tree_.place_of_peak();
+    const bool covers = std::any_of(f.gaps.begin(), f.gaps.end(), [&](const Gap& gap) {
+      return gap.begin <= at && at < gap.end;
+    });
+    if (!covers) return 0;
+  }
+  apply(finding);
+  const std::uint64_t after = peak();
+  remove(finding);
+  return before > after ? before - after : 0;
+}
+
+std::uint64_t Replay::loss_without(std::uint32_t finding) {
+  const Finding& f = findings_[finding];
+  if (!changes_curve(f) || lives_[f.object].size == 0) return 0;
+  const std::uint64_t before = peak();
+  std::int64_t without = tree_.peak();
+  if (is_simple(f)) {
+    const auto bytes = static_cast<std::int64_t>(lives_[f.object].size);
+    for (const Gap& gap : f.gaps)
+      if (gap.begin < gap.end)
+        without = std::max(without, tree_.peak_within(gap.begin, gap.end) + bytes);
+  } else {
+    remove(finding);
+    without = tree_.peak();
+    apply(finding);
+  }
+  const auto after = static_cast<std::uint64_t>(std::max<std::int64_t>(without, 0));
+  return after > before ? after - before : 0;
 }
 
 std::uint32_t Replay::head_of(std::uint32_t object) const {

@@ -2,13 +2,14 @@
 #pragma once
 // Replays the live bytes of one device with some findings fixed.
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "offline/order/memory_timeline.h"
 #include "offline/patterns/finding.h"
 #include "offline/patterns/live_tree.h"
-#include "offline/patterns/pattern_input.h"
 
 namespace drgpum {
 
@@ -26,8 +27,13 @@ namespace drgpum {
 class Replay {
  public:
   // `findings` must outlive the replay and keep their places.
-  Replay(const PatternInput& in, std::uint16_t device, std::span<const Finding> findings);
+  Replay(const Evidence& evidence, MemoryLevel level, std::uint16_t device,
+         std::span<const Finding> findings);
 
+  // What the finding would take off the peak, applied as the only one more.
+  std::uint64_t saving_of(std::uint32_t finding);
+  // What the peak would gain without the finding, which is applied.
+  std::uint64_t loss_without(std::uint32_t finding);
   std::uint64_t peak() const {
     return static_cast<std::uint64_t>(std::max<std::int64_t>(tree_.peak(), 0));
   }
@@ -48,8 +54,9 @@ class Replay {
     bool dropped = false;
   };
 
-  static std::vector<std::uint32_t> places(const PatternInput& in, std::uint16_t device,
-                                           std::span<const Finding> findings);
+  static std::vector<std::uint32_t> places(const Evidence& evidence, MemoryLevel level,
+                                           std::uint16_t device, std::span<const Finding> findings);
+  bool is_simple(const Finding& finding) const;
   void set(std::uint32_t finding, bool on);
   void change(const Finding& finding, bool on);
   std::uint32_t head_of(std::uint32_t object) const;

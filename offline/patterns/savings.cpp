@@ -39,15 +39,13 @@ std::uint64_t less(std::uint64_t a, std::uint64_t b) {
 // Ranks the findings of one device.
 class Ranking {
  public:
-  Ranking(const PatternInput& in, std::uint16_t device, std::vector<Finding>& findings)
-      : findings_(findings), replay_(in, device, findings), of_object_(in.evidence.objects.size()) {
-    for (std::uint32_t i = 0; i < findings.size(); ++i) {
-      const Finding& f = findings[i];
-      if (in.evidence.objects[f.object].device != device) continue;
-      mine_.push_back(i);
-      of_object_[f.object].push_back(i);
-      if (f.host != kNone && f.host != f.object) of_object_[f.host].push_back(i);
-    }
+  Ranking(const Evidence& evidence, MemoryLevel level, std::uint16_t device,
+          std::vector<Finding>& findings)
+      : findings_(findings), replay_(evidence, level, device, findings) {
+    of_object_begin_.assign(evidence.objects.size() + 1, 0);
+    for (std::uint32_t i = 0; i < findings.size(); ++i)
+      if (evidence.objects[findings[i].object].device == device) mine_.push_back(i);
+    index_by_object();
   }
 
   // The peak before and after all fixes that stand.
@@ -55,14 +53,17 @@ class Ranking {
     Savings savings{replay_.peak(), 0};
     measure_alone();
     std::vector<std::uint32_t> order = ranked();
-    for (int round = 0; round < kRounds; ++round) {
+    take_in_order(order);
+    bool settled = false;
+    for (int round = 0; round < kRounds && !settled; ++round) {
+      measure_joint();
+      order = ranked();
+      const std::vector<bool> stood = stands_;
       remove_all();
       take_in_order(order);
-      measure_joint();
-      std::vector<std::uint32_t> next = ranked();
-      if (next == order) break;
-      order = std::move(next);
+      settled = stands_ == stood;
     }
+    if (!settled) measure_joint();
     // Where ranks went round in circles, a fix that gave way ranks no higher than the one before
     // it.
     for (const std::uint32_t i : mine_) {
@@ -79,14 +80,26 @@ class Ranking {
   // Joint savings depend on what stands, and that on the ranks; two rounds mostly agree.
   static constexpr int kRounds = 8;
 
+  // Findings by object, as object or host, in one array.
+  void index_by_object() {
+    const auto each = [&](auto visit) {
+      for (const std::uint32_t i : mine_) {
+        visit(findings_[i].object, i);
+        if (findings_[i].host != kNone && findings_[i].host != findings_[i].object)
+          visit(findings_[i].host, i);
+      }
+    };
+    each([&](std::uint32_t object, std::uint32_t) { ++of_object_begin_[object + 1]; });
+    for (std::size_t o = 1; o < of_object_begin_.size(); ++o)
+      of_object_begin_[o] += of_object_begin_[o - 1];
+    of_object_.resize(of_object_begin_.back());
+    std::vector<std::uint32_t> next(of_object_begin_.begin(), of_object_begin_.end() - 1);
+    each([&](std::uint32_t object, std::uint32_t i) { of_object_[next[object]++] = i; });
+  }
+
   void measure_alone() {
-    const std::uint64_t base = replay_.peak();
-    for (const std::uint32_t i : mine_) {
-      if (!Replay::changes_curve(findings_[i])) continue;
-      replay_.apply(i);
-      findings_[i].peak_saving_bytes = less(base, replay_.peak());
-      replay_.remove(i);
-    }
+    for (const std::uint32_t i : mine_)
+      findings_[i].peak_saving_bytes = replay_.saving_of(i);
   }
 
   std::vector<std::uint32_t> ranked() const {
@@ -122,12 +135,15 @@ class Ranking {
 
   template <typename Visit>
   void for_each_neighbour(std::uint32_t i, Visit visit) const {
-    for (const std::uint32_t other : of_object_[findings_[i].object])
-      if (other != i) visit(other);
+    visit_object(findings_[i].object, i, visit);
     const std::uint32_t host = findings_[i].host;
-    if (host == kNone || host == findings_[i].object) return;
-    for (const std::uint32_t other : of_object_[host])
-      if (other != i) visit(other);
+    if (host != kNone && host != findings_[i].object) visit_object(host, i, visit);
+  }
+
+  template <typename Visit>
+  void visit_object(std::uint32_t object, std::uint32_t but, Visit visit) const {
+    for (std::uint32_t at = of_object_begin_[object]; at < of_object_begin_[object + 1]; ++at)
+      if (of_object_[at] != but) visit(of_object_[at]);
   }
 
   void take_in_order(const std::vector<std::uint32_t>& order) {
@@ -144,16 +160,9 @@ class Ranking {
   }
 
   void measure_joint() {
-    const std::uint64_t all = replay_.peak();
     for (const std::uint32_t i : mine_) {
       if (!Replay::changes_curve(findings_[i])) continue;
-      if (!stands_[i]) {
-        findings_[i].joint_saving_bytes = joint_if_first(i);
-        continue;
-      }
-      replay_.remove(i);
-      findings_[i].joint_saving_bytes = less(replay_.peak(), all);
-      replay_.apply(i);
+      findings_[i].joint_saving_bytes = stands_[i] ? replay_.loss_without(i) : joint_if_first(i);
     }
   }
 
@@ -200,19 +209,20 @@ class Ranking {
   std::vector<Finding>& findings_;
   Replay replay_;
   std::vector<std::uint32_t> mine_;
-  std::vector<std::vector<std::uint32_t>> of_object_;
+  std::vector<std::uint32_t> of_object_begin_;  // by object, and one more: into of_object_
+  std::vector<std::uint32_t> of_object_;
   std::vector<std::uint32_t> rank_;
   std::vector<bool> stands_;
 };
 
-void measure_idle_at_peak(const PatternInput& in, const Peak& peak,
+void measure_idle_at_peak(const Evidence& evidence, MemoryLevel level, const Peak& peak,
                           std::vector<Finding>& findings) {
   for (Finding& f : findings) {
-    const Object& object = in.evidence.objects[f.object];
-    const bool live = object.device == peak.device && holds_memory(object, in.level) &&
+    const Object& object = evidence.objects[f.object];
+    const bool live = object.device == peak.device && holds_memory(object, level) &&
                       object.alloc <= peak.api && peak.api < object.end;
     if (!live) continue;
-    const auto uses = in.evidence.uses_of(f.object);
+    const auto uses = evidence.uses_of(f.object);
     const auto at =
         std::lower_bound(uses.begin(), uses.end(), peak.api,
                          [](const Use& use, std::uint32_t api) { return use.api < api; });
@@ -258,14 +268,15 @@ void sort_by_rank(std::vector<Finding>& findings) {
   std::vector<std::uint32_t> place(findings.size());
   for (std::uint32_t i = 0; i < order.size(); ++i)
     place[order[i]] = i;
-  std::vector<Finding> sorted;
-  sorted.reserve(findings.size());
-  for (const std::uint32_t i : order) {
-    if (findings[i].superseded_by != kNone)
-      findings[i].superseded_by = place[findings[i].superseded_by];
-    sorted.push_back(std::move(findings[i]));
+  for (Finding& f : findings)
+    if (f.superseded_by != kNone) f.superseded_by = place[f.superseded_by];
+  // In place, cycle by cycle: a copy of all findings would double their memory.
+  for (std::uint32_t i = 0; i < findings.size(); ++i) {
+    while (place[i] != i) {
+      std::swap(findings[i], findings[place[i]]);
+      std::swap(place[i], place[place[i]]);
+    }
   }
-  findings = std::move(sorted);
 }
 
 }  // namespace
@@ -279,25 +290,26 @@ bool contradict(const Finding& a, const Finding& b) {
   return a.object == b.object && shrinks(a.pattern) && shrinks(b.pattern);
 }
 
-Savings rank_by_savings(const PatternInput& in, std::vector<Finding>& findings) {
+Savings rank_by_savings(const Evidence& evidence, MemoryLevel level,
+                        std::vector<Finding>& findings) {
   std::set<std::uint16_t> devices;
-  for (const Object& object : in.evidence.objects)
+  for (const Object& object : evidence.objects)
     devices.insert(object.device);
   Savings highest;
   bool first = true;
   for (const std::uint16_t device : devices) {
     std::uint64_t bytes = 0;
     Peak peak;
-    for (const LivePoint& point : live_curve(in.evidence, device, in.level)) {
+    for (const LivePoint& point : live_curve(evidence, device, level)) {
       if (bytes != 0 && peak.until == 0) peak.until = point.api;
       if (point.bytes > bytes) {
         bytes = point.bytes;
         peak = {bytes, point.api, 0, device, {}};
       }
     }
-    if (peak.until == 0) peak.until = in.evidence.api_count();
-    if (bytes != 0) measure_idle_at_peak(in, peak, findings);
-    const Savings savings = Ranking(in, device, findings).run();
+    if (peak.until == 0) peak.until = evidence.api_count();
+    if (bytes != 0) measure_idle_at_peak(evidence, level, peak, findings);
+    const Savings savings = Ranking(evidence, level, device, findings).run();
     if (first || savings.peak_bytes > highest.peak_bytes) highest = savings;
     first = false;
   }

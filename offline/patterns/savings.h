@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "offline/order/memory_timeline.h"
 #include "offline/patterns/finding.h"
-#include "offline/patterns/pattern_input.h"
 
 namespace drgpum {
 
@@ -30,6 +30,7 @@ bool contradict(const Finding& a, const Finding& b);
 //   idle_at_peak_bytes   the object's bytes when it is live at the peak and nothing uses it there
 // Ranked by joint, then alone, then idle bytes, then pattern, then object. Each device has its own
 // peak. O(F·log n) for F findings, where chains of reuses are short.
-Savings rank_by_savings(const PatternInput& in, std::vector<Finding>& findings);
+Savings rank_by_savings(const Evidence& evidence, MemoryLevel level,
+                        std::vector<Finding>& findings);
 
 }  // namespace drgpum

@@ -13,19 +13,14 @@ void tell(const ReportOptions& options, std::string_view stage) {
 }
 
 // The order is not needed once the findings are made, so its memory goes back here.
-std::vector<Finding> judge(const Evidence& evidence, const ReportOptions& options,
-                           Savings& savings) {
+std::vector<Finding> detect(const Evidence& evidence, const ReportOptions& options) {
   tell(options, "ordering");
   const HappensBefore order(evidence);
   tell(options, "judging");
   const std::vector<Essentials> essentials = all_essentials(evidence);
   const PatternInput in{
       evidence, order, essentials, options.level, options.thresholds, missing_everywhere(evidence)};
-  std::vector<Finding> findings =
-      options.rules == Rules::kStrict ? strict_findings(in) : published_findings(in);
-  tell(options, "replaying");
-  savings = rank_by_savings(in, findings);
-  return findings;
+  return options.rules == Rules::kStrict ? strict_findings(in) : published_findings(in);
 }
 
 class Resolver {
@@ -83,7 +78,9 @@ Report build_report(Evidence evidence, bool complete, std::string incomplete_bec
   report.level = options.level;
   report.rules = options.rules;
   report.evidence = std::move(evidence);
-  report.findings = judge(report.evidence, options, report.savings);
+  report.findings = detect(report.evidence, options);
+  tell(options, "replaying");
+  report.savings = rank_by_savings(report.evidence, options.level, report.findings);
   report.peaks = top_peaks(report.evidence, options.level, options.peak_count);
   report.lower_bound_bytes = lower_bound_bytes(report.evidence, options.level);
   for (const LivePoint& point : pinned_curve(report.evidence))

@@ -31,24 +31,30 @@ std::size_t utf8_length(std::string_view text) {
 
 }  // namespace
 
+void JsonWriter::flush() {
+  out_.write(buffer_.data(), static_cast<std::streamsize>(buffer_.size()));
+  buffer_.clear();
+}
+
 void JsonWriter::separate() {
+  spill();
   if (after_key_) {
     after_key_ = false;
     return;
   }
   if (has_members_.empty()) return;
-  if (has_members_.back()) out_.put(',');
+  if (has_members_.back()) buffer_.push_back(',');
   has_members_.back() = true;
   if (has_members_.size() <= kDepthOfLines) {
-    out_.put('\n');
+    buffer_.push_back('\n');
     for (std::size_t i = 0; i < has_members_.size(); ++i)
-      out_.put(' ');
+      buffer_.push_back(' ');
   }
 }
 
 void JsonWriter::open(char bracket) {
   separate();
-  out_.put(bracket);
+  buffer_.push_back(bracket);
   has_members_.push_back(false);
 }
 
@@ -56,12 +62,12 @@ void JsonWriter::close(char bracket) {
   const bool had_members = has_members_.back();
   has_members_.pop_back();
   if (had_members && has_members_.size() < kDepthOfLines) {
-    out_.put('\n');
+    buffer_.push_back('\n');
     for (std::size_t i = 0; i < has_members_.size(); ++i)
-      out_.put(' ');
+      buffer_.push_back(' ');
   }
-  out_.put(bracket);
-  if (has_members_.empty()) out_.put('\n');
+  buffer_.push_back(bracket);
+  if (has_members_.empty()) buffer_.push_back('\n');
 }
 
 JsonWriter& JsonWriter::begin_object() {
@@ -80,7 +86,7 @@ JsonWriter& JsonWriter::end_array() {
 JsonWriter& JsonWriter::key(std::string_view name) {
   separate();
   quoted(name);
-  out_.put(':');
+  buffer_.push_back(':');
   after_key_ = true;
   return *this;
 }
@@ -93,13 +99,13 @@ JsonWriter& JsonWriter::text(std::string_view value) {
 
 JsonWriter& JsonWriter::null() {
   separate();
-  out_ << "null";
+  buffer_ += "null";
   return *this;
 }
 
 JsonWriter& JsonWriter::boolean(bool value) {
   separate();
-  out_ << (value ? "true" : "false");
+  buffer_ += value ? "true" : "false";
   return *this;
 }
 
@@ -107,7 +113,7 @@ JsonWriter& JsonWriter::unsigned_number(std::uint64_t value) {
   separate();
   std::array<char, 24> digits{};
   const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
-  out_.write(digits.data(), end - digits.data());
+  buffer_.append(digits.data(), end);
   return *this;
 }
 
@@ -115,7 +121,7 @@ JsonWriter& JsonWriter::signed_number(std::int64_t value) {
   separate();
   std::array<char, 24> digits{};
   const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
-  out_.write(digits.data(), end - digits.data());
+  buffer_.append(digits.data(), end);
   return *this;
 }
 
@@ -124,28 +130,31 @@ JsonWriter& JsonWriter::real(double value) {
   separate();
   std::array<char, 64> digits{};
   const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
-  out_.write(digits.data(), end - digits.data());
+  buffer_.append(digits.data(), end);
   return *this;
 }
 
 void JsonWriter::quoted(std::string_view value) {
   constexpr char kHex[] = "0123456789abcdef";
-  out_.put('"');
+  buffer_.push_back('"');
   for (std::size_t at = 0; at < value.size();) {
     const std::size_t length = utf8_length(value.substr(at));
     const char c = value[at];
     if (length == 0) {
-      out_ << "\xef\xbf\xbd";
+      buffer_ += "\xef\xbf\xbd";
     } else if (c == '"' || c == '\\') {
-      out_.put('\\').put(c);
+      buffer_.push_back('\\');
+      buffer_.push_back(c);
     } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
-      out_ << "\\u00" << kHex[static_cast<unsigned char>(c) >> 4] << kHex[c & 15];
+      buffer_ += "\\u00";
+      buffer_.push_back(kHex[static_cast<unsigned char>(c) >> 4]);
+      buffer_.push_back(kHex[c & 15]);
     } else {
-      out_.write(value.data() + at, static_cast<std::streamsize>(length));
+      buffer_.append(value.data() + at, length);
     }
     at += std::max<std::size_t>(length, 1);
   }
-  out_.put('"');
+  buffer_.push_back('"');
 }
 
 }  // namespace drgpum

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <ostream>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -15,7 +16,10 @@ namespace drgpum {
 // numbers never depend on the locale. One line for each member of the outermost two levels.
 class JsonWriter {
  public:
-  explicit JsonWriter(std::ostream& out) : out_(out) {}
+  explicit JsonWriter(std::ostream& out) : out_(out) { buffer_.reserve(2 * kBuffer); }
+  ~JsonWriter() { flush(); }
+  JsonWriter(const JsonWriter&) = delete;
+  JsonWriter& operator=(const JsonWriter&) = delete;
 
   JsonWriter& begin_object();
   JsonWriter& end_object();
@@ -51,7 +55,14 @@ class JsonWriter {
   void close(char bracket);
   void quoted(std::string_view value);
 
+  void flush();
+  void spill() {
+    if (buffer_.size() >= kBuffer) flush();
+  }
+
+  static constexpr std::size_t kBuffer = 1 << 16;
   std::ostream& out_;
+  std::string buffer_;
   std::vector<bool> has_members_;  // by depth
   bool after_key_ = false;
 };

@@ -52,12 +52,14 @@ void report_scale(benchmark::State& state) {
     auto loaded = load_evidence(path);
     if (!loaded) return state.SkipWithError(loaded.error().message.c_str());
     state.counters["s_load"] = seconds() - at;
+    state.counters["MiB_load"] = peak_mib();
     SourceLookup sources;
     ReportOptions options;
     std::string stage = "start";
     at = seconds();
     options.progress = [&](std::string_view next) {
       state.counters["s_" + stage] = seconds() - at;
+      state.counters["MiB_" + stage] = peak_mib();
       stage = next;
       at = seconds();
     };
