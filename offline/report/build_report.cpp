@@ -79,6 +79,15 @@ Report build_report(Evidence evidence, bool complete, std::string incomplete_bec
   report.rules = options.rules;
   report.evidence = std::move(evidence);
   report.findings = detect(report.evidence, options);
+
+  tell(options, "naming lines");
+  report.names.resize(report.evidence.objects.size());
+  Resolver resolver(report, sources);
+  for (std::uint32_t o = 0; o < report.names.size(); ++o)
+    resolver.object(o, options.with_call_paths);
+  for (const Finding& f : report.findings) resolver.finding(f);
+  suppress(report, options.suppressions);
+
   tell(options, "replaying");
   report.savings = rank_by_savings(report.evidence, options.level, report.findings);
   report.peaks = top_peaks(report.evidence, options.level, options.peak_count);
@@ -86,13 +95,6 @@ Report build_report(Evidence evidence, bool complete, std::string incomplete_bec
   for (const LivePoint& point : pinned_curve(report.evidence))
     report.pinned_peak_bytes = std::max(report.pinned_peak_bytes, point.bytes);
 
-  tell(options, "naming lines");
-  report.names.resize(report.evidence.objects.size());
-  Resolver resolver(report, sources);
-  for (std::uint32_t o = 0; o < report.names.size(); ++o)
-    resolver.object(o, options.with_call_paths);
-  for (const Finding& f : report.findings)
-    resolver.finding(f);
   for (const Peak& peak : report.peaks) {
     resolver.call(peak.api);
     for (const LiveObject& live : peak.objects)

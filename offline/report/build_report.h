@@ -9,6 +9,7 @@
 
 #include "offline/patterns/pattern_input.h"
 #include "offline/report/report.h"
+#include "offline/report/suppressions.h"
 
 namespace drgpum {
 
@@ -16,6 +17,7 @@ struct ReportOptions {
   Rules rules = Rules::kStrict;
   MemoryLevel level = MemoryLevel::kAllocation;
   Thresholds thresholds;
+  std::vector<Suppression> suppressions;
   std::size_t peak_count = 3;
   bool with_call_paths = true;  // of every object; else only where findings point
   // Told what is being done, on the way.
