@@ -70,8 +70,9 @@ StateAtPeak state_at(const Evidence& evidence, std::uint32_t object, const Peak&
   const auto at = std::lower_bound(uses.begin(), uses.end(), peak.api,
                                    [](const Use& use, std::uint32_t api) { return use.api < api; });
   if (at != uses.end() && at->api < peak.until) return StateAtPeak::kUsed;
-  return at == uses.end() && !evidence.objects[object].ended ? StateAtPeak::kLeaked
-                                                             : StateAtPeak::kIdle;
+  const Object& about = evidence.objects[object];
+  const bool can_leak = about.kind != trace::ObjectKind::kModuleGlobal && !about.ended;
+  return at == uses.end() && can_leak ? StateAtPeak::kLeaked : StateAtPeak::kIdle;
 }
 
 void fill_live_set(const Evidence& evidence, MemoryLevel level, Peak& peak) {

@@ -27,15 +27,15 @@ constexpr std::array<PatternText, kPatternCount> kTexts{{
      "late_deallocation=1: launches issued strictly between.",
      "Free just after the access, and move downloads before the free.",
      "Every access happens before one such launch, and nothing has to move.",
-     "A launch in between that uses the object unseen. The interval begins at the last launch whose "
+     "A launch in between that uses the object unseen. The interval begins at the last launch "
+     "whose "
      "accesses were not recorded.",
      kPaper},
     {Pattern::kRedundantAllocation, "Redundant allocation",
      "Object B could use the memory of object A: A's last essential access is issued before B's "
      "first, A still holds its memory when B is allocated, and B fits into A and fills most of it. "
      "Each object has at most one host and one guest.",
-     "redundant_allocation=0.9: share of the host that the guest fills.",
-     "Let B use A's memory.",
+     "redundant_allocation=0.9: share of the host that the guest fills.", "Let B use A's memory.",
      "Every access of A happens before every access of B, and no copy has to move.",
      "Accesses that no order separates, or that were not recorded. Without order no saving is "
      "claimed.",

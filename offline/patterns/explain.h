@@ -16,7 +16,7 @@ struct PatternText {
   std::string_view threshold;  // and its unit
   std::string_view fix;
   std::string_view proven;
-  std::string_view wrong;   // what would make it wrong
+  std::string_view wrong;  // what would make it wrong
   std::string_view source;
 };
 

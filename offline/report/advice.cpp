@@ -76,8 +76,7 @@ std::string advice_for(const Report& report, const Finding& f) {
              moved(report, f, "between the two uses") + ".";
     case Pattern::kUnusedAllocation:
       return "Drop " + name +
-             (f.count == 0 ? "."
-                           : " and the " + plural(f.count, "copy") + " or sets that fill it.");
+             (f.count == 0 ? "." : " and the " + plural(f.count, "call") + " that fill it.");
     case Pattern::kMemoryLeak:
       return "Free " + name + " after " + call(f.from) + ".";
     case Pattern::kTemporaryIdleness:

@@ -85,7 +85,8 @@ Report build_report(Evidence evidence, bool complete, std::string incomplete_bec
   Resolver resolver(report, sources);
   for (std::uint32_t o = 0; o < report.names.size(); ++o)
     resolver.object(o, options.with_call_paths);
-  for (const Finding& f : report.findings) resolver.finding(f);
+  for (const Finding& f : report.findings)
+    resolver.finding(f);
   suppress(report, options.suppressions);
 
   tell(options, "replaying");

@@ -10,9 +10,9 @@
 namespace drgpum {
 namespace {
 
-constexpr std::array<std::string_view, 8> kMetrics{
-    "peak", "lower_bound", "pinned_peak", "saving", "peak_growth", "findings",
-    "proven", "failed_allocations"};
+constexpr std::array<std::string_view, 8> kMetrics{"peak",   "lower_bound",       "pinned_peak",
+                                                   "saving", "peak_growth",       "findings",
+                                                   "proven", "failed_allocations"};
 
 struct Operator {
   std::string_view text;
@@ -43,8 +43,10 @@ constexpr std::array<Unit, 10> kUnits{{{"", 1},
                                        {"TiB", 1099511627776.0}}};
 
 std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+  while (!text.empty() && text.front() == ' ')
+    text.remove_prefix(1);
+  while (!text.empty() && text.back() == ' ')
+    text.remove_suffix(1);
   return text;
 }
 
@@ -52,22 +54,31 @@ Error wrong(std::string_view gate, const std::string& what) {
   return {ErrorCode::kInvalidArgument, "--fail-on '" + std::string(gate) + "': " + what};
 }
 
-bool is_relative(std::string_view metric) { return metric == "saving" || metric == "peak_growth"; }
+bool is_relative(std::string_view metric) {
+  return metric == "saving" || metric == "peak_growth";
+}
 
 std::string listed(const std::vector<std::string>& names) {
   std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  for (const std::string& name : names)
+    text += (text.empty() ? "" : ", ") + name;
   return text;
 }
 
 bool compare(double a, Comparison comparison, double b) {
   switch (comparison) {
-    case Comparison::kAbove: return a > b;
-    case Comparison::kAtLeast: return a >= b;
-    case Comparison::kBelow: return a < b;
-    case Comparison::kAtMost: return a <= b;
-    case Comparison::kEqual: return a == b;
-    case Comparison::kUnequal: return a != b;
+    case Comparison::kAbove:
+      return a > b;
+    case Comparison::kAtLeast:
+      return a >= b;
+    case Comparison::kBelow:
+      return a < b;
+    case Comparison::kAtMost:
+      return a <= b;
+    case Comparison::kEqual:
+      return a == b;
+    case Comparison::kUnequal:
+      return a != b;
   }
   return false;
 }
@@ -77,7 +88,8 @@ double count_of(const Report& report, std::string_view metric) {
   if (metric == "failed_allocations") return static_cast<double>(report.evidence.failed.size());
   return static_cast<double>(
       std::count_if(report.findings.begin(), report.findings.end(), [&](const Finding& f) {
-        return metric == "proven" ? f.certainty == Certainty::kProven : name_of(f.pattern) == metric;
+        return metric == "proven" ? f.certainty == Certainty::kProven
+                                  : name_of(f.pattern) == metric;
       }));
 }
 
@@ -91,7 +103,8 @@ double share(const Gate& gate, double part, double whole) {
 
 std::vector<std::string> metric_names() {
   std::vector<std::string> names(kMetrics.begin(), kMetrics.end());
-  for (const PatternEntry& entry : kPatterns) names.emplace_back(entry.name);
+  for (const PatternEntry& entry : kPatterns)
+    names.emplace_back(entry.name);
   return names;
 }
 
@@ -111,19 +124,17 @@ Result<Gate> parse_gate(std::string_view text) {
   if (op == kOperators.end()) return wrong(text, "there is no such comparison");
   gate.comparison = op->comparison;
   const std::string_view value = trimmed(text.substr(at + op->text.size()));
-  const auto [end, error] =
-      std::from_chars(value.data(), value.data() + value.size(), gate.value);
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), gate.value);
   if (error != std::errc()) return wrong(text, "the value is no number");
-  const std::string_view unit =
-      trimmed(value.substr(static_cast<std::size_t>(end - value.data())));
+  const std::string_view unit = trimmed(value.substr(static_cast<std::size_t>(end - value.data())));
   if (unit == "%") {
     if (!is_relative(gate.metric))
       return wrong(text, "only saving and peak_growth are compared in %");
     gate.percent = true;
     return gate;
   }
-  const auto known = std::find_if(kUnits.begin(), kUnits.end(),
-                                  [&](const Unit& one) { return one.text == unit; });
+  const auto known =
+      std::find_if(kUnits.begin(), kUnits.end(), [&](const Unit& one) { return one.text == unit; });
   if (known == kUnits.end())
     return wrong(text, "there is no unit '" + std::string(unit) +
                            "'; there are B, KB, MB, GB, TB, KiB, MiB, GiB, TiB and %");

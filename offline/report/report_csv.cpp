@@ -10,12 +10,16 @@ namespace {
 
 // A cell that begins like a formula gets a quote in front, so that a spreadsheet takes it for text.
 std::string cell(std::string_view text) {
-  std::string shown = printable(text);
-  if (!shown.empty() && std::string_view("=+-@").find(shown.front()) != std::string_view::npos)
-    shown.insert(0, "'");
+  const std::string plain = printable(text);
+  const bool formula =
+      !plain.empty() && std::string_view("=+-@").find(plain.front()) != std::string_view::npos;
+  const std::string shown = (formula ? "'" : "") + plain;
   if (shown.find_first_of(",\"\r\n") == std::string::npos) return shown;
   std::string out = "\"";
-  for (const char c : shown) out += c == '"' ? std::string("\"\"") : std::string(1, c);
+  for (const char c : shown) {
+    if (c == '"') out += '"';
+    out += c;
+  }
   return out + "\"";
 }
 

@@ -65,7 +65,8 @@ std::map<std::pair<std::string, std::string>, std::vector<const Finding*>> by_si
 std::vector<FindingChange> changed_findings(const Report& base, const Report& next) {
   auto before = by_site(base);
   const auto after = by_site(next);
-  for (const auto& [key, list] : after) before.try_emplace(key);
+  for (const auto& [key, list] : after)
+    before.try_emplace(key);
   std::vector<FindingChange> changes;
   for (const auto& [key, old] : before) {
     const auto found = after.find(key);

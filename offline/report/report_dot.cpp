@@ -54,8 +54,8 @@ void write_clusters(const Report& report, const std::vector<std::uint32_t>& leve
   for (const auto& [name, calls] : columns) {
     out << "  subgraph cluster_" << cluster++ << " {\n    label=" << quoted(name) << ";\n";
     for (const std::uint32_t call : calls)
-      out << "    n" << call << " [label=" << quoted(report.describe_call(call) + ", level " +
-                                                     std::to_string(levels[call]))
+      out << "    n" << call << " [label="
+          << quoted(report.describe_call(call) + ", level " + std::to_string(levels[call]))
           << "];\n";
     out << "  }\n";
   }

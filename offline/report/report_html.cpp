@@ -30,12 +30,23 @@ std::string escaped(std::string_view text) {
   std::string out;
   for (const char c : printable(text)) {
     switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '"': out += "&quot;"; break;
-      case '\'': out += "&#39;"; break;
-      default: out += c;
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      case '\'':
+        out += "&#39;";
+        break;
+      default:
+        out += c;
     }
   }
   return out;
@@ -53,8 +64,7 @@ void write_curve(const Report& report, std::ostream& out) {
     return std::min(at, kCurveWidth - 1);
   };
   for (std::size_t i = 0; i < curve.size(); ++i) {
-    const std::uint32_t end =
-        i + 1 < curve.size() ? curve[i + 1].api : report.evidence.api_count();
+    const std::uint32_t end = i + 1 < curve.size() ? curve[i + 1].api : report.evidence.api_count();
     for (std::size_t x = column(curve[i].api); x <= column(end); ++x)
       if (x == column(curve[i].api) || x < column(end))
         highest[x] = std::max(highest[x], curve[i].bytes);
@@ -74,16 +84,21 @@ std::string site_of(const Report& report, std::uint32_t object) {
   if (site == nullptr) return "";
   std::string text = escaped(site->function);
   if (!site->file.empty())
-    text += " <span class=dim>" + escaped(site->file) + ":" + std::to_string(site->line) + "</span>";
+    text +=
+        " <span class=dim>" + escaped(site->file) + ":" + std::to_string(site->line) + "</span>";
   return text;
 }
 
 std::string_view word(StateAtPeak state) {
   switch (state) {
-    case StateAtPeak::kUsed: return "used";
-    case StateAtPeak::kIdle: return "idle";
-    case StateAtPeak::kUnused: return "never used";
-    case StateAtPeak::kLeaked: return "leaked";
+    case StateAtPeak::kUsed:
+      return "used";
+    case StateAtPeak::kIdle:
+      return "idle";
+    case StateAtPeak::kUnused:
+      return "never used";
+    case StateAtPeak::kLeaked:
+      return "leaked";
   }
   return "";
 }
@@ -116,9 +131,9 @@ void write_findings(const Report& report, std::ostream& out) {
     const Finding& f = report.findings[i];
     const bool proven = f.certainty == Certainty::kProven;
     out << "<tr><td class=n>" << i + 1 << "<td title=\"" << escaped(text_of(f.pattern).when)
-        << "\">" << escaped(text_of(f.pattern).title) << "<br><span class="
-        << (proven ? "proven>proven" : "possible>possible") << "</span><td><code>"
-        << escaped(report.label(f.object)) << "</code><br>"
+        << "\">" << escaped(text_of(f.pattern).title)
+        << "<br><span class=" << (proven ? "proven>proven" : "possible>possible")
+        << "</span><td><code>" << escaped(report.label(f.object)) << "</code><br>"
         << iec_bytes(report.evidence.objects[f.object].size) << "<td>"
         << escaped(advice_for(report, f)) << "<br>" << site_of(report, f.object);
     if (!proven && f.missing != 0)

@@ -5,6 +5,7 @@
 
 #include "offline/patterns/patterns.h"
 #include "offline/report/json_writer.h"
+#include "offline/report/programs.h"
 #include "proto/trace/names.h"
 
 namespace drgpum {
@@ -342,6 +343,17 @@ void write_json(std::span<const Report> reports, std::ostream& out) {
     ReportWriter(reports.front(), json).members();
   } else {
     json.field("version", kReportVersion);
+    json.field("worst", worst_of(reports));
+    json.key("differing_sites").begin_array();
+    for (const DifferingSite& site : differing_sites(reports)) {
+      json.begin_object();
+      json.field("site", site.site);
+      json.key("bytes").begin_array();
+      for (const std::uint64_t bytes : site.bytes)
+        json.number(bytes);
+      json.end_array().end_object();
+    }
+    json.end_array();
     json.key("programs").begin_array();
     for (const Report& report : reports) {
       json.begin_object();

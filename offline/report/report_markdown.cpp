@@ -34,10 +34,9 @@ void write_rows(const Report& report, std::size_t begin, std::size_t end, std::o
     const Finding& f = report.findings[i];
     out << "| " << i + 1 << " | " << escaped(name_of(f.pattern)) << " | "
         << escaped(report.label(f.object)) << " ("
-        << iec_bytes(report.evidence.objects[f.object].size) << ") | "
-        << place_of(report, f.object) << " | " << iec_bytes(f.joint_saving_bytes) << " | "
-        << iec_bytes(f.peak_saving_bytes) << " | "
-        << (f.certainty == Certainty::kProven ? "proven" : "possible")
+        << iec_bytes(report.evidence.objects[f.object].size) << ") | " << place_of(report, f.object)
+        << " | " << iec_bytes(f.joint_saving_bytes) << " | " << iec_bytes(f.peak_saving_bytes)
+        << " | " << (f.certainty == Certainty::kProven ? "proven" : "possible")
         << (f.superseded_by == kNone ? "" : ", instead of " + std::to_string(f.superseded_by + 1))
         << " |\n";
   }
@@ -73,8 +72,7 @@ void write_markdown(const Report& report, std::size_t top, std::ostream& out) {
   const std::size_t end =
       top == 0 ? report.findings.size() : std::min(report.findings.size(), shown + top);
   out << "\n<details><summary>" << plural(rest, "more finding") << ", "
-      << exact_bytes(report.findings.size() - useful)
-      << " of which lower no peak</summary>\n\n";
+      << exact_bytes(report.findings.size() - useful) << " of which lower no peak</summary>\n\n";
   write_rows(report, shown, end, out);
   out << "\n</details>\n";
 }

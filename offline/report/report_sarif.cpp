@@ -55,7 +55,8 @@ class SarifWriter {
     json_.field("columnKind", "utf16CodeUnits");
     json_.key("results").begin_array();
     const std::size_t count = std::min(report_.findings.size(), kMaxResults);
-    for (std::size_t i = 0; i < count; ++i) result(i);
+    for (std::size_t i = 0; i < count; ++i)
+      result(i);
     json_.end_array().end_object().end_array().end_object();
   }
 

@@ -48,9 +48,9 @@ Result<std::vector<Suppression>> parse_suppressions(std::string_view text) {
     const std::string_view globs = trimmed(line.substr(0, hash));
     const std::size_t colon = globs.find(':');
     if (colon == std::string_view::npos || colon == 0 || colon + 1 == globs.size())
-      return Error{ErrorCode::kInvalidArgument,
-                   "line " + std::to_string(number) + ": '" + std::string(globs) +
-                       "' is not of the form PATTERN:SITE"};
+      return Error{ErrorCode::kInvalidArgument, "line " + std::to_string(number) + ": '" +
+                                                    std::string(globs) +
+                                                    "' is not of the form PATTERN:SITE"};
     rule.pattern = globs.substr(0, colon);
     rule.site = globs.substr(colon + 1);
     rules.push_back(std::move(rule));

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// From a trace's path to its report, with the options that the reading verbs share.
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "offline/cli/terminal.h"
+#include "offline/report/build_report.h"
+
+namespace CLI {
+class App;
+}
+
+namespace drgpum {
+
+struct LoadArguments {
+  std::string rules = "strict";
+  std::string level = "allocation";
+  std::vector<std::string> thresholds;  // PATTERN=VALUE
+  std::string suppressions;             // a file
+  std::vector<std::string> source_roots;
+  std::vector<std::string> path_maps;
+  std::vector<std::string> symbol_paths;
+  bool full_stacks = false;
+  bool quiet = false;            // no lines on standard error about missing source lines
+  bool with_call_paths = false;  // of every object
+};
+
+void declare_load_options(CLI::App& app, LoadArguments& a);
+
+// Directories become the traces (*.drgp) in them, by name. kNotFound: a directory without any.
+Result<std::vector<std::string>> expand_traces(const std::vector<std::string>& paths);
+
+// kInvalidArgument: a threshold or a suppression is wrong. Other errors: the trace.
+Result<Report> load_report(const std::string& verb, const std::string& path, const LoadArguments& a,
+                           ProgressLine& progress);
+
+// Prints the error after "drgpum VERB: " and gives the exit status that fits it.
+int fail(const std::string& verb, const Error& error);
+
+}  // namespace drgpum

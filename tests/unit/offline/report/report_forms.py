@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every form of the report, from traces in text: exit codes, schema, stability, gates, diff, merge.
+
+    report_forms.py --drgpum PROGRAM --make-trace PROGRAM --source DIR
+"""
+
+import argparse
+import csv
+import io
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+
+class Runner:
+    def __init__(self, args, folder):
+        self.args, self.folder, self.wrong = args, pathlib.Path(folder), []
+
+    def expect(self, what, condition):
+        if not condition:
+            self.wrong.append(what)
+
+    def trace(self, name, text):
+        source = self.folder / f"{name}.txt"
+        source.write_text(text)
+        target = self.folder / f"{name}.drgp"
+        subprocess.run([self.args.make_trace, str(source), str(target)], check=True, timeout=60)
+        return str(target)
+
+    def run(self, *words, status=0, **options):
+        done = subprocess.run([self.args.drgpum, *words], capture_output=True, timeout=120, **options)
+        self.expect(f"drgpum {' '.join(words)}: status {done.returncode}, not {status}: {done.stderr.decode()}",
+                    done.returncode == status)
+        return done.stdout.decode("utf-8")
+
+
+def sarif_is_sound(runner, text):
+    """The members that SARIF 2.1.0 requires, and what code hosts ask for beyond them."""
+    log = json.loads(text)
+    runner.expect("sarif: version", log["version"] == "2.1.0" and log["$schema"].endswith("sarif-2.1.0.json"))
+    run = log["runs"][0]
+    rules = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
+    runner.expect("sarif: driver", run["tool"]["driver"]["name"] == "drgpum" and len(set(rules)) == 10)
+    runner.expect("sarif: rules have texts", all(rule["shortDescription"]["text"] and rule["help"]["text"]
+                                                 for rule in run["tool"]["driver"]["rules"]))
+    runner.expect("sarif: invocation", isinstance(run["invocations"][0]["executionSuccessful"], bool))
+    prints = set()
+    for result in run["results"]:
+        runner.expect("sarif: rule of a result", rules[result["ruleIndex"]] == result["ruleId"])
+        runner.expect("sarif: level", result["level"] in ("none", "note", "warning", "error"))
+        runner.expect("sarif: message", bool(result["message"]["text"]))
+        prints.add(result["partialFingerprints"]["drgpum/v1"])
+    runner.expect("sarif: fingerprints differ", len(prints) == len(run["results"]))
+    return len(run["results"])
+
+
+def check_forms(runner, trace):
+    schema = runner.args.source / "proto/report.schema.json"
+    sys.path.insert(0, str(runner.args.source / "tests/support"))
+    import json_schema
+    rules = json.loads(schema.read_text())
+    for words in ([], ["--rules", "drgpum"], ["--level", "tensor"]):
+        report = json.loads(runner.run("report", trace, "--format", "json", *words))
+        runner.wrong += list(json_schema.check(report, rules, rules))
+    report = json.loads(runner.run("report", trace, "--format", "json"))
+    found = {finding["pattern"] for finding in report["findings"]}
+    runner.expect(f"all patterns are found, not only {sorted(found)}", len(found) == 10)
+    runner.expect("exit code", report["program"]["exit_code"] == 3)
+    runner.expect("failed allocation", report["failed_allocations"][0]["requested_bytes"] == 4 << 30)
+    runner.expect("sarif has every finding",
+                  sarif_is_sound(runner, runner.run("report", trace, "--format", "sarif")) == len(report["findings"]))
+    rows = list(csv.DictReader(io.StringIO(runner.run("report", trace, "--format", "csv"), newline="")))
+    runner.expect("csv has every finding", len(rows) == len(report["findings"]))
+    runner.expect("csv quotes names", any(row["name"] == 'we|rd, n<a>me' for row in rows))
+    page = runner.run("report", trace, "--format", "html")
+    runner.expect("html needs nothing else", "http://" not in page and "https://" not in page and "<script" not in page)
+    runner.expect("html escapes", "n&lt;a&gt;me" in page and "n<a>me" not in page)
+    table = runner.run("report", trace, "--format", "md")
+    runner.expect("md escapes", "we\\|rd" in table)
+    text = runner.run("report", trace, env={**os.environ, "COLUMNS": "60"})
+    runner.expect("text has no colour in a pipe", "\x1b" not in text)
+    brief = runner.run("report", trace, "--brief")
+    runner.expect("brief is brief", len(brief.splitlines()) <= 9 and "drgpum report" in brief)
+
+
+def check_stability(runner, trace):
+    for form in ("json", "text", "md", "csv", "sarif", "html"):
+        outputs = set()
+        for locale, folder in (("C", "/"), ("C.UTF-8", str(runner.folder)), ("de_DE.UTF-8", "/tmp")):
+            outputs.add(runner.run("report", trace, "--format", form, cwd=folder, env={**os.environ, "LC_ALL": locale}))
+        runner.expect(f"{form} depends on locale or folder", len(outputs) == 1)
+
+
+def check_gates(runner, trace):
+    for gate, status in (("peak>1KiB", 1), ("peak>1GiB", 0), ("memory_leak>0", 1), ("memory_leak>5", 0),
+                         ("saving>10%", 1), ("dead_write>=1", 1), ("failed_allocations>0", 1), ("proven<0", 0)):
+        runner.run("report", trace, "--fail-on", gate, status=status)
+    runner.run("report", trace, "--fail-on", "peak>1GiB", "--fail-on", "findings>0", status=1)
+    for wrong in ("peak>", "peek>1", "peak>1 parsec", "peak>5%", "peak", "peak_growth>5%"):
+        runner.run("report", trace, "--fail-on", wrong, status=2)
+    runner.run("report", trace, "--fail-on", "peak_growth>5%", "--baseline", trace, status=0)
+    rules = runner.folder / "suppressions"
+    rules.write_text("# ours\nmemory_leak:leak   # freed by the driver\ndead_*:*\n")
+    report = json.loads(runner.run("report", trace, "--format", "json", "--suppressions", str(rules)))
+    left = {finding["pattern"] for finding in report["findings"]}
+    runner.expect("suppressed", "memory_leak" not in left and "dead_write" not in left)
+    runner.expect("counted", report["suppressed"][0] == {"pattern": "memory_leak", "site": "leak",
+                                                         "reason": "freed by the driver", "count": 1})
+    rules.write_text("no colon\n")
+    runner.run("report", trace, "--suppressions", str(rules), status=2)
+
+
+def check_usage(runner, trace):
+    runner.run("report", status=2)
+    runner.run("report", trace, "--format", "yaml", status=2)
+    runner.run("report", trace, "--threshold", "early_allocation", status=2)
+    runner.run("report", trace, "--threshold", "early_allocation=1000000", status=0)
+    runner.run("report", str(runner.folder / "absent.drgp"), status=3)
+    runner.run("report", str(runner.args.source / "README.md"), status=3)
+    cut = runner.folder / "cut.drgp"
+    cut.write_bytes(pathlib.Path(trace).read_bytes()[:-40])
+    text = runner.run("report", str(cut), status=4)
+    runner.expect("says that the trace is cut", "not complete" in text)
+    runner.run("report", str(cut), "--fail-on", "peak>1KiB", status=1)
+    runner.expect("explains", "Threshold" in runner.run("report", "--explain", "dead_write"))
+    runner.run("report", "--explain", "nonsense", status=2)
+    for verb in ("report", "diff", "export"):
+        runner.expect(f"{verb} --help has examples", "Examples" in runner.run(verb, "--help"))
+    target = runner.folder / "out.json"
+    runner.run("report", trace, "--format", "json", "-o", str(target))
+    json.loads(target.read_text())
+    runner.run("report", trace, "-o", "/nonexistent/out.json", status=3)
+
+
+def check_diff_and_merge(runner):
+    base = "alloc A 1M; launch k reads A; free A; end exit=0"
+    more = "alloc A 2M; launch k reads A; alloc B 1M; launch k reads B; free A; end exit=0"
+    a, b = runner.trace("base", base), runner.trace("next", more)
+    diff = json.loads(runner.run("diff", a, b, "--format", "json"))
+    runner.expect("diff: peak", (diff["base_peak_bytes"], diff["new_peak_bytes"]) == (1 << 20, 3 << 20))
+    runner.expect("diff: sites", {site["site"]: site["new_bytes"] for site in diff["sites"]} == {"A": 2 << 20, "B": 1 << 20})
+    runner.expect("diff: new leak", any(f["pattern"] == "memory_leak" and f["change"] == "new" for f in diff["findings"]))
+    runner.run("diff", a, b, "--fail-on", "peak_growth>5%", status=1)
+    runner.run("diff", a, a, "--fail-on", "peak_growth>5%", status=0)
+    shifted = runner.trace("shifted", "alloc A 1M at=0x10000; launch k reads A; free A; end exit=0")
+    same = json.loads(runner.run("diff", a, shifted, "--format", "json"))
+    runner.expect("diff: addresses play no part", same["sites"] == [] and same["findings"] == [])
+    folder = runner.folder / "ranks"
+    folder.mkdir()
+    for name in ("base", "next"):
+        (folder / f"{name}.drgp").write_bytes((runner.folder / f"{name}.drgp").read_bytes())
+    merged = json.loads(runner.run("report", str(folder), "--format", "json"))
+    runner.expect("merge: programs", [p["peaks"][0]["bytes"] for p in merged["programs"]] == [1 << 20, 3 << 20])
+    runner.expect("merge: worst", merged["worst"] == 1)
+    runner.expect("merge: sites", {site["site"] for site in merged["differing_sites"]} == {"A", "B"})
+    runner.expect("merge: text", "2 programs" in runner.run("report", str(folder)))
+    dot = runner.run("export", a, "--type", "dot")
+    runner.expect("dot: edges", "n0 -> n1" in dot and dot.startswith("digraph"))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--drgpum", required=True, type=os.path.abspath)
+    parser.add_argument("--make-trace", required=True, type=os.path.abspath)
+    parser.add_argument("--source", required=True, type=pathlib.Path)
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        runner = Runner(args, folder)
+        data = args.source / "tests/data/report"
+        trace = runner.trace("all", (data / "all_patterns.txt").read_text())
+        check_forms(runner, trace)
+        check_stability(runner, trace)
+        check_gates(runner, trace)
+        check_usage(runner, trace)
+        check_diff_and_merge(runner)
+        empty = runner.trace("empty", (data / "empty.txt").read_text())
+        for form in ("text", "json", "md", "csv", "sarif", "html"):
+            runner.run("report", empty, "--format", form)
+    print("\n".join(runner.wrong) or "as expected")
+    return 1 if runner.wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
