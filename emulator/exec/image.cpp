@@ -33,6 +33,56 @@ std::shared_ptr<const ptx::Program> with_blocks(std::shared_ptr<const ptx::Progr
   return analyzed;
 }
 
+// 32-bit registers that a type takes; predicates have a file of their own.
+std::uint32_t words_of(ptx::Type type) {
+  return type == ptx::Type::kPred ? 0 : std::max(ptx::bytes_of(type) / 4, 1u);
+}
+
+// The most words that are live at once, going through a block from its end.
+std::uint32_t most_live(const ptx::Function& function, const ptx::BasicBlock& block,
+                        const std::vector<std::uint64_t>& live_out) {
+  std::vector<bool> live(function.registers.size());
+  std::uint32_t words = 0;
+  const auto set = [&](std::uint32_t r, bool value) {
+    if (live[r] == value) return;
+    live[r] = value;
+    const std::uint32_t size = words_of(function.registers[r].type);
+    words += value ? size : 0 - size;
+  };
+  for (std::uint32_t r = 0; r < live.size(); ++r)
+    set(r, ptx::Liveness::has(live_out, r));
+  std::uint32_t most = words;
+  for (std::uint32_t n = block.end; n-- > block.begin;) {
+    const ptx::Instruction& instruction = function.instructions[n];
+    if (instruction.guard == ptx::kNoRegister)
+      for (const std::uint32_t r : ptx::registers_written(function, instruction))
+        set(r, false);
+    for (const std::uint32_t r : ptx::registers_read(function, instruction))
+      set(r, true);
+    most = std::max(most, words);
+  }
+  return most;
+}
+
+// Words live at once plus a few for addresses, within what the function's declared block size lets
+// a thread have.
+std::uint32_t estimate_registers(const ptx::Function& function) {
+  constexpr std::uint32_t kSpare = 6, kFile = 65536;
+  std::uint32_t most = 0;
+  if (!function.blocks.empty()) {
+    const ptx::Liveness liveness = ptx::analyze_liveness(function);
+    for (std::size_t b = 0; b < function.blocks.size(); ++b)
+      most = std::max(most, most_live(function, function.blocks[b], liveness.live_out[b]));
+  }
+  const auto& declared =
+      function.max_threads[0] != 0 ? function.max_threads : function.required_threads;
+  const std::uint32_t threads =
+      std::max(declared[0], 1u) * std::max(declared[1], 1u) * std::max(declared[2], 1u);
+  // Without a declaration 1024 threads have to fit.
+  const std::uint32_t limit = kFile / (declared[0] == 0 ? 1024 : std::max(threads, 256u)) / 8 * 8;
+  return std::clamp(most + kSpare, 16u, std::min(limit, 255u));
+}
+
 }  // namespace
 
 KernelImage::KernelImage(const ExecutableImpl& executable, std::uint32_t entry)
@@ -100,7 +150,8 @@ ExecutableImpl::ExecutableImpl(std::shared_ptr<const ptx::Program> program,
                                std::vector<std::uint64_t> variable_addresses, std::uint64_t pc_base)
     : program_(with_blocks(std::move(program))),
       variable_addresses_(std::move(variable_addresses)),
-      images_(program_->functions.size()) {
+      images_(program_->functions.size()),
+      registers_(program_->functions.size(), 0) {
   for (std::uint32_t i = 0; i < program_->functions.size(); ++i) {
     const ptx::Function& function = program_->functions[i];
     pc_bases_.push_back(pc_base);
@@ -146,13 +197,11 @@ std::uint32_t ExecutableImpl::local_bytes(std::uint32_t function) const {
   return static_cast<std::uint32_t>(bytes);
 }
 
-// Registers live at once would need liveness; virtual ones in 32-bit units, within what a thread of
-// the hardware can have, serve occupancy estimates.
 std::uint32_t ExecutableImpl::registers(std::uint32_t function) const {
-  std::uint32_t words = 0;
-  for (const ptx::Register& reg : program_->functions[function].registers)
-    words += reg.type == ptx::Type::kPred ? 0 : std::max(ptx::bytes_of(reg.type) / 4, 1u);
-  return std::clamp(words / 3, 16u, 255u);
+  const std::scoped_lock lock(mutex_);
+  std::uint32_t& known = registers_[function];
+  if (known == 0) known = estimate_registers(program_->functions[function]);
+  return known;
 }
 
 Result<std::unique_ptr<Executable>> make_executable(std::shared_ptr<const ptx::Program> program,

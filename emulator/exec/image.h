@@ -71,6 +71,7 @@ class ExecutableImpl final : public Executable {
   std::map<std::string, std::uint32_t, std::less<>> names_;
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<KernelImage>> images_;
+  mutable std::vector<std::uint32_t> registers_;  // estimates; 0: not made yet
 };
 
 }  // namespace drgpum::emulator::exec

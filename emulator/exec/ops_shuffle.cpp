@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "emulator/exec/row_ops.h"
+#include "emulator/exec/members.h"
 
 namespace drgpum::emulator::exec {
 namespace {
@@ -63,7 +63,7 @@ const Op* shuffle(const Op* op, WarpContext& warp) {
 const Op* shuffle_sync(const Op* op, WarpContext& warp) {
   const auto* members = warp.source<std::uint32_t>(static_cast<const CallSite*>(op->extra)->callee);
   const std::uint32_t own = warp.mask;
-  if (!begin_warp_sync(warp, op, members[std::countr_zero(own)])) return next_split(warp);
+  if (!gather_members(warp, op, members)) return next_split(warp);
   shuffle_lanes(op, warp);
   end_warp_sync(warp, op, own);
   return op + 1;

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "emulator/exec/row_ops.h"
+#include "emulator/exec/members.h"
 #include "emulator/ptx/words.h"
 
 namespace drgpum::emulator::exec {
@@ -22,6 +22,18 @@ constexpr std::uint32_t kNegatedSource = 0x40000000u;
 
 using Body = void (*)(const Op*, WarpContext&);
 
+// Lanes whose member masks differ (tiles of cooperative groups) are groups apart.
+template <Body body>
+void run_groups(const Op* op, WarpContext& warp, const std::uint32_t* members) {
+  const std::uint32_t all = warp.mask;
+  for (std::uint32_t left = all; left != 0; left &= ~warp.mask) {
+    const std::uint32_t mask = members[std::countr_zero(left)];
+    warp.mask = left & lanes_where([=](unsigned i) { return members[i] == mask; });
+    body(op, warp);
+  }
+  warp.mask = all;
+}
+
 template <Body body>
 const Op* together(const Op* op, WarpContext& warp) {
   if ((op->detail & kHasMembers) == 0) {
@@ -29,9 +41,9 @@ const Op* together(const Op* op, WarpContext& warp) {
     return op + 1;
   }
   const std::uint32_t own = warp.mask;
-  const std::uint32_t members = warp.source<std::uint32_t>(op->b)[std::countr_zero(own)];
-  if (!begin_warp_sync(warp, op, members)) return next_split(warp);
-  body(op, warp);
+  const auto* members = warp.source<std::uint32_t>(op->b);
+  if (!gather_members(warp, op, members)) return next_split(warp);
+  run_groups<body>(op, warp, members);
   end_warp_sync(warp, op, own);
   return op + 1;
 }

@@ -91,6 +91,21 @@ TEST(Vote, LimitsItselfToTheMembersThatBranched) {
             expected([](U32 i) { return i < 8 ? 0xf8u : 0xdeadu; }));
 }
 
+// Tiles of four lanes, as cooperative groups make them: each names its own members.
+TEST(Vote, KeepsGroupsWithDifferentMembersApart) {
+  const std::string tile = "and.b32 %r2, %r1, 28; mov.u32 %r3, 15; shl.b32 %r3, %r3, %r2; ";
+  EXPECT_EQ(
+      lanes(tile +
+            "and.b32 %r4, %r1, 1; setp.eq.u32 %p, %r4, 1; vote.sync.ballot.b32 %out, %p, %r3;"),
+      expected([](U32 i) { return 0xau << (i & 28); }));
+  EXPECT_EQ(lanes(tile + "redux.sync.add.u32 %out, %r1, %r3;"),
+            expected([](U32 i) { return 4 * (i & 28) + 6; }));
+  EXPECT_EQ(
+      lanes(tile +
+            "setp.lt.u32 %p, %r1, 6; vote.sync.all.pred %q, %p, %r3; selp.b32 %out, 1, 0, %q;"),
+      expected([](U32 i) { return i < 4 ? 1u : 0u; }));
+}
+
 TEST(Match, FindsLanesWithTheSameValue) {
   EXPECT_EQ(lanes("and.b32 %r2, %r1, 3; match.any.sync.b32 %out, %r2, -1;"),
             expected([](U32 i) { return 0x11111111u << (i & 3); }));
