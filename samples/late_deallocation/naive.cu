@@ -37,6 +37,7 @@ int main() {
   CHECK(cudaMalloc(&sums, kRows * sizeof(float)));
   CHECK(cudaMemcpy(raw, input.data(), kRawBytes, cudaMemcpyHostToDevice));
   reduce_rows<<<kRows / 256, 256>>>(raw, sums);
+  CHECK(cudaDeviceSynchronize());
 
   float* wide = nullptr;
   CHECK(cudaMalloc(&wide, kWideBytes));

@@ -32,6 +32,7 @@ int main() {
   float* field = nullptr;
   CHECK(cudaMalloc(&field, kBytes));
   start<<<kElements / 256, 256>>>(field, kElements);
+  CHECK(cudaDeviceSynchronize());
   CHECK(cudaMemcpy(parked.data(), field, kBytes, cudaMemcpyDeviceToHost));
   CHECK(cudaFree(field));
 

@@ -33,6 +33,7 @@ int main() {
   float* field = nullptr;
   CHECK(cudaMalloc(&field, kBytes));
   start<<<kElements / 256, 256>>>(field, kElements);
+  CHECK(cudaDeviceSynchronize());
 
   float* buffer = nullptr;
   CHECK(cudaMalloc(&buffer, 2 * kBytes));
