@@ -148,7 +148,9 @@ void BlockRunner::start_warp(Block& block, WarpContext& warp, const LoweredFunct
   warp.entered = false;
   warp.issued = 0;
   warp.slept_ns = 0;
-  warp.hooked_spaces = config.hook != nullptr ? config.hook->wanted_spaces() : 0;
+  // The top bit stands for no space: device malloc and free are told to every hook.
+  warp.hooked_spaces =
+      config.hook != nullptr ? std::uint64_t{1} << 63 | config.hook->wanted_spaces() : 0;
   warp.parked.clear();
   for (auto& record : warp.records)
     record->live = false;

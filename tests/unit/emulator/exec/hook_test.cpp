@@ -112,6 +112,24 @@ TEST(Hooks, HearOfWarpsThatEnterAndLeaveBlocks) {
             "enter 1.0 ffffffff\nenter 1.1 ff\nexit 1.1 ff\nexit 1.0 f\nexit 1.0 fffffff0\n");
 }
 
+TEST(Hooks, HearOfTheDeviceHeap) {
+  Machine machine(R"(
+    .extern .func (.param .b64 r) malloc(.param .b64 s); .extern .func free(.param .b64 p);
+    .visible .entry k() { .reg .b64 %rd<3>;
+      { .param .b64 s; .param .b64 r; st.param.b64 [s], 24; call.uni (r), malloc, (s); ld.param.b64 %rd1, [r]; }
+      { .param .b64 p; st.param.b64 [p], %rd1; call.uni free, (p); } ret; })");
+  Recorder recorder;
+  recorder.wanted = 0;
+  machine.config.hook = &recorder;
+  machine.config.device_malloc = [&](U64 size) { return machine.memory.allocate(size); };
+  machine.config.device_free = [&](U64 pointer) {
+    machine.memory.free(pointer);
+    return true;
+  };
+  ASSERT_FALSE(machine.run("k", {1}, {4}).fault);
+  EXPECT_EQ(recorder.log, "malloc f 24\nfree f\n");
+}
+
 TEST(Hooks, HearBeforeTheAccessHappens) {
   struct Peek final : Recorder {
     void on_access(WarpContext&, const WarpAccess&) override {
