@@ -19,7 +19,7 @@ struct RawMap {
   std::uint64_t object_bytes = 0;  // the last cell may reach beyond; ranges do not
 };
 
-inline constexpr std::size_t kHeatStripCells = 4096;
+inline constexpr std::size_t kHeatStripCells = 512;  // keeps a launch's record small
 
 // Cells of an object of this size.
 constexpr std::uint64_t cells_of(std::uint64_t bytes, std::uint32_t cell_shift) {

@@ -114,6 +114,8 @@ void Session::dispatch(ThreadState& thread, Domain domain, std::uint32_t id, con
       return id == kMemsetStarting ? on_set(thread, as<MemsetData>(data)) : void();
     case Domain::kEvents:
       return on_event(thread, id, as<EventData>(data));
+    case Domain::kGraphs:
+      return on_graph(thread, id, data);
     case Domain::kExternalMemory:
       return on_external_memory(thread, id, as<ExternalMemoryData>(data));
     default:
@@ -288,6 +290,11 @@ trace::GpuApi Session::new_api(const Lock& lock, ThreadState& thread, trace::Api
   api.call_path = call_path(lock, thread);
   api.name = call.depth != 0 && call.outermost != nullptr ? call.outermost->name : fallback_name;
   api.host_begin_ns = call.depth != 0 ? call.begin_ns : now();
+  if (thread.replay != nullptr) {
+    api.name = fallback_name;
+    api.graph_launch = thread.replay->launch;
+    api.depends_on = thread.replay->dependencies;
+  }
   return api;
 }
 

@@ -120,6 +120,7 @@ class Session {
   void on_launch(ThreadState& thread, std::uint32_t id, const sanitizer::LaunchData& data);
   void begin_launch(ThreadState& thread, const sanitizer::LaunchData& data);
   void end_launch(ThreadState& thread);
+  void disarm(const ThreadState& thread, const sanitizer::LaunchData& data);
   bool wants_launch(const Lock&, KernelState& kernel, const trace::GpuApi& api);
   std::optional<Region> reserve(Lock& lock, ContextState& context, LaunchMemory& memory,
                                 std::uint64_t bytes);
@@ -130,6 +131,15 @@ class Session {
   bool upload_maps(const LaunchInFlight& launch, device::LaunchSlot* slot,
                    sanitizer::StreamHandle stream);
   void drop_launch(const Lock&, LaunchInFlight* launch);
+
+  // session_graphs.cpp: graph launches.
+  void on_graph(ThreadState& thread, std::uint32_t id, const void* data);
+  void begin_graph(ThreadState& thread, const sanitizer::GraphLaunchData& data);
+  void end_graph(ThreadState& thread);
+  void begin_node(ThreadState& thread, const sanitizer::GraphNodeData& node);
+  std::optional<std::uint64_t> graph_header(Lock& lock, ContextState& context,
+                                            sanitizer::Function function);
+  bool share_marks(const Lock&, ThreadState& thread, sanitizer::Function function, ApiId api);
 
   // session_harvest.cpp: reading marks back.
   void note_done(const Lock&, const ContextState& context, const StreamState* stream,
@@ -170,6 +180,9 @@ class Session {
   std::list<LaunchInFlight> in_flight_;  // in the order of their launches
   std::uint64_t submitted_ = 0;          // launches so far that reached their stream
   std::uint64_t unsampled_ = 0;
+  std::unordered_map<sanitizer::GraphExec, std::uint64_t> graphs_;
+  std::unordered_map<sanitizer::Function, std::uint64_t> graph_headers_;  // device addresses
+  std::uint64_t next_graph_launch_ = 0;
   bool capturing_ = true;  // between cudaProfilerStart and Stop, where that bounds the recording
   std::uint32_t next_object_ = 0;
   std::uint32_t next_context_ = 0;

@@ -117,7 +117,8 @@ void Session::on_copy(ThreadState& thread, const MemcpyData& data) {
   trace::GpuApi api = new_api(lock, thread, trace::ApiKind::kMemcpy, *context, "memory copy");
   api.stream = stream.id;
   const trace::Region& host_side = from_host ? copy.source : copy.destination;
-  api.blocks_host = blocks_host(copy.direction, copy.async, host_side.object != trace::kNoObject);
+  const bool is_pinned = host_side.object != trace::kNoObject;
+  api.blocks_host = thread.replay == nullptr && blocks_host(copy.direction, copy.async, is_pinned);
   api.payload = copy;
   thread.call.api = recorder_.issue(std::move(api));
   thread.call.issued = true;

@@ -114,6 +114,9 @@ void Session::write_accesses(const Lock&, const LaunchInFlight& launch,
     std::memcpy(&mark, marks + i * sizeof mark, sizeof mark);
     if (mark == 0) continue;
     recorder_.write_after_kept(access_of(launch.api, launch.objects->ids[i], mark));
+    for (const ApiId same : launch.same_function) {
+      recorder_.write(access_of(same, launch.objects->ids[i], mark));
+    }
   }
   if (slot.unknown_accesses != 0) {
     cover(trace::CoverageKind::kUnknownAddress, "accesses to memory that no known object holds",

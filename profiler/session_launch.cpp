@@ -81,6 +81,10 @@ void Session::on_module_unload(const sanitizer::ModuleData& data) {
   const Lock lock(mutex_);
   const auto found = modules_.find(data.module);
   if (found == modules_.end()) return;
+  std::erase_if(graph_headers_, [&](const auto& entry) {
+    const auto kernel = kernels_.find(entry.first);
+    return kernel != kernels_.end() && kernel->second.module == found->second.get();
+  });
   std::erase_if(kernels_,
                 [&](const auto& entry) { return entry.second.module == found->second.get(); });
   past_modules_.push_back(std::move(found->second));  // launches in flight may name it
@@ -214,7 +218,14 @@ void Session::begin_launch(ThreadState& thread, const sanitizer::LaunchData& dat
   api.payload = payload;
   const bool observed = payload.instrumented;
   const ApiId issued = recorder_.issue(std::move(api));
-  if (!observed) return;
+  if (thread.replay != nullptr && observed && share_marks(lock, thread, data.function, issued)) {
+    return;
+  }
+  if (!observed) {
+    lock.unlock();
+    disarm(thread, data);
+    return;
+  }
   LaunchInFlight& launch = in_flight_.emplace_back();
   launch.self = std::prev(in_flight_.end());
   launch.api = issued;
@@ -223,7 +234,11 @@ void Session::begin_launch(ThreadState& thread, const sanitizer::LaunchData& dat
   launch.objects = live_.table();
   thread.launch = &launch;
   launch.function = data.function;
-  if (arm(lock, launch, kernel, data)) return;
+  if (thread.replay != nullptr) {
+    launch.header = graph_header(lock, *context, data.function).value_or(0);
+  }
+  const bool has_user_data = thread.replay == nullptr || launch.header != 0;
+  if (has_user_data && arm(lock, launch, kernel, data)) return;
   if (trace::GpuApi* kept = recorder_.kept(issued)) {
     std::get<trace::LaunchApi>(kept->payload).instrumented = false;
   }
@@ -343,10 +358,48 @@ bool Session::upload(const LaunchInFlight& launch, bool with_table,
     return false;
   }
   void* const address = pointer(launch.region.address);
-  return api_.memcpy_host_to_device_async(address, bytes.data(), bytes.size(),
-                                          data.stream_handle) == Code::kSuccess &&
-         api_.set_launch_callback_data(data.launch, data.function, data.stream_handle, address) ==
-             Code::kSuccess;
+  if (api_.memcpy_host_to_device_async(address, bytes.data(), bytes.size(), data.stream_handle) !=
+      Code::kSuccess) {
+    return false;
+  }
+  if (launch.header != 0) {
+    return api_.memcpy_host_to_device_async(pointer(launch.header), &slot, sizeof slot,
+                                            data.stream_handle) == Code::kSuccess;
+  }
+  return api_.set_launch_callback_data(data.launch, data.function, data.stream_handle, address) ==
+         Code::kSuccess;
+}
+
+// A launch that is not observed, of a function that graphs gave user data: that data is theirs.
+void Session::disarm(const ThreadState& thread, const sanitizer::LaunchData& data) {
+  std::uint64_t header = 0;
+  {
+    const Lock lock(mutex_);
+    const auto known = graph_headers_.find(data.function);
+    if (known == graph_headers_.end()) return;
+    header = known->second;
+  }
+  if (thread.replay == nullptr) {
+    static_cast<void>(
+        api_.set_launch_callback_data(data.launch, data.function, data.stream_handle, nullptr));
+    return;
+  }
+  device::LaunchSlot nothing{};
+  static_cast<void>(api_.memcpy_host_to_device_async(reinterpret_cast<void*>(header), &nothing,
+                                                     sizeof nothing, data.stream_handle));
+}
+
+// On a GPU the headers of all nodes are written before the graph runs, so the nodes of one function
+// share the marks of the first.
+bool Session::share_marks(const Lock&, ThreadState& thread, sanitizer::Function function,
+                          ApiId api) {
+  if (options_.emulated) return false;  // each node runs before the next is told
+  for (LaunchInFlight* launch : thread.replay->launches) {
+    if (launch->function != function) continue;
+    launch->same_function.push_back(api);
+    return true;
+  }
+  return false;
 }
 
 // The maps' memory, cleared, and their addresses behind the marks.

@@ -90,8 +90,10 @@ struct LaunchInFlight {
   MapPlan plan;  // no maps at object level
   Region map_region;
   sanitizer::Function function = nullptr;
-  std::uint64_t submitted = 0;  // its place among submitted launches, from 1; 0: not yet
-  bool taken = false;           // some thread is reading it back
+  std::uint64_t header = 0;          // graph nodes: where the function's slot header lies
+  std::vector<ApiId> same_function;  // further nodes that share the marks
+  std::uint64_t submitted = 0;       // its place among submitted launches, from 1; 0: not yet
+  bool taken = false;                // some thread is reading it back
 };
 
 struct EventState {
@@ -124,6 +126,16 @@ struct OpenCall {
   CallPathId path;
 };
 
+// One launch of a graph, while its nodes are told.
+struct GraphReplay {
+  std::uint64_t launch = 0;
+  sanitizer::Stream stream = nullptr;
+  sanitizer::StreamHandle stream_handle = nullptr;
+  std::unordered_map<sanitizer::GraphNode, ApiId> nodes;
+  std::vector<ApiId> dependencies;  // of the node being told
+  std::vector<LaunchInFlight*> launches;
+};
+
 // Trivially destructible, so that calls made while a thread ends do no harm.
 struct ThreadState {
   const void* owner = nullptr;  // the session that the rest belongs to
@@ -131,6 +143,7 @@ struct ThreadState {
   bool busy = false;  // inside our own code: callbacks that it causes are not the program's
   OpenCall call;
   LaunchInFlight* launch = nullptr;  // between its begin and its end
+  GraphReplay* replay = nullptr;     // owned
   RawCallPath raw;
 };
 

@@ -25,6 +25,7 @@ using sanitizer::Domain;
 struct Library {
   std::map<void*, std::size_t> allocations;
   device::LaunchSlot* slot = nullptr;
+  std::map<void*, device::LaunchSlot*> headers;  // user data of functions
   bool refuses_memory = false;
   int patched_modules = 0;
 } library;
@@ -61,6 +62,10 @@ sanitizer::SanitizerApi fake_api() {
   api.set_launch_callback_data = [](sanitizer::LaunchHandle, sanitizer::Function,
                                     sanitizer::StreamHandle, const void* user) {
     library.slot = static_cast<device::LaunchSlot*>(const_cast<void*>(user));
+    return Code::kSuccess;
+  };
+  api.set_callback_data = [](sanitizer::Function function, const void* user) {
+    library.headers[function] = static_cast<device::LaunchSlot*>(const_cast<void*>(user));
     return Code::kSuccess;
   };
   api.alloc = fake_alloc;
@@ -220,26 +225,58 @@ void ScriptedProgram::load_module(std::uintptr_t module, const std::string& imag
   event(Domain::kResource, sanitizer::kModuleLoaded, data);
 }
 
-void ScriptedProgram::launch(const char* kernel, std::vector<Access> accesses,
-                             std::uintptr_t stream, std::uintptr_t module) {
-  const std::uintptr_t function = 0x5000 + number_of(kernel);
+sanitizer::LaunchData ScriptedProgram::launch_data(const char* kernel, std::uintptr_t stream,
+                                                   std::uintptr_t module) {
   sanitizer::LaunchData data{};
   data.context = handle(kContext);
   data.stream = handle(stream);
   data.stream_handle = stream_handle(stream);
   data.module = handle(module);
-  data.function = handle(function);
+  data.function = handle(0x5000 + number_of(kernel));
   data.function_name = kernel;
-  for (int i = 0; i < 3; ++i)
+  for (int i = 0; i < 3; ++i) {
     data.grid[i] = data.block[i] = data.cluster[i] = 1;
+  }
   data.launch = handle(0x7777);
+  return data;
+}
+
+void ScriptedProgram::launch(const char* kernel, std::vector<Access> accesses,
+                             std::uintptr_t stream, std::uintptr_t module) {
+  const sanitizer::LaunchData data = launch_data(kernel, stream, module);
   call("cudaLaunchKernel", {0, 0, 0, 0, 0, 48}, [&] {
-    library.slot = nullptr;
+    library.slot = library.headers[data.function];
     event(Domain::kLaunch, sanitizer::kLaunchBegin, data);
     for (const Access& access : accesses) {
       device::mark_access<HostMemory>(library.slot, access.address, access.size, access.kind);
     }
     event(Domain::kLaunch, sanitizer::kLaunchEnd, data);
+  });
+}
+
+void ScriptedProgram::launch_graph(std::vector<Node> nodes, std::uintptr_t stream) {
+  sanitizer::GraphLaunchData graph{};
+  graph.context = handle(kContext);
+  graph.stream = handle(stream);
+  graph.stream_handle = stream_handle(stream);
+  graph.exec = handle(0x800);
+  call("cudaGraphLaunch", {0x800, stream}, [&] {
+    event(Domain::kGraphs, sanitizer::kGraphLaunchBegin, graph);
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      sanitizer::GraphNodeData data{};
+      data.exec = graph.exec;
+      data.node = handle(0x810 + i);
+      data.launch = launch_data(nodes[i].kernel, stream, kModule);
+      event(Domain::kGraphs, sanitizer::kGraphNodeLaunchBegin, data);
+      event(Domain::kGraphs, sanitizer::kGraphNodeLaunchEnd, data);
+    }
+    for (const Node& node : nodes) {
+      device::LaunchSlot* slot = library.headers[handle(0x5000 + number_of(node.kernel))];
+      for (const Access& access : node.accesses) {
+        device::mark_access<HostMemory>(slot, access.address, access.size, access.kind);
+      }
+    }
+    event(Domain::kGraphs, sanitizer::kGraphLaunchEnd, graph);
   });
 }
 

@@ -36,6 +36,12 @@ class ScriptedProgram {
   // The kernel runs at once: its accesses are marked before the call returns.
   void launch(const char* kernel, std::vector<Access> accesses, std::uintptr_t stream = 0,
               std::uintptr_t module = kModule);
+  struct Node {
+    const char* kernel;
+    std::vector<Access> accesses;
+  };
+  // As on a GPU: all nodes are told, then all run.
+  void launch_graph(std::vector<Node> nodes, std::uintptr_t stream = 0);
   void copy(const char* function, std::uint64_t destination, std::uint64_t source,
             std::uint64_t bytes, sanitizer::CopyDirection direction, std::uintptr_t stream = 0);
   void synchronize() { call("cudaDeviceSynchronize", {}); }
@@ -63,6 +69,9 @@ class ScriptedProgram {
   static constexpr std::uintptr_t kModule = 0x300;
 
  private:
+  sanitizer::LaunchData launch_data(const char* kernel, std::uintptr_t stream,
+                                    std::uintptr_t module);
+
   std::string folder_;
   std::string path_;
   std::unique_ptr<Session> session_;

@@ -191,6 +191,41 @@ TEST(SessionLaunches, TwoHundredThousandObjectsAreNoLimit) {
   EXPECT_EQ(text.find("coverage"), std::string::npos);
 }
 
+TEST(SessionGraphs, NodesFollowTheirLaunchAndKernelsOfOneFunctionShareTheirMarks) {
+  LoadedProgram program({}, false);
+  program.malloc(0x20000, 64);
+  for (int replay = 0; replay < 2; ++replay) {
+    program.launch_graph({{"add", {{0x10000, 4, device::kReadAccess}}},
+                          {"gemm", {{0x20000, 8, device::kWriteAccess}}},
+                          {"add", {{0x10000, 4, device::kWriteAccess}}}});
+  }
+  program.synchronize();
+  EXPECT_EQ(
+      program.lines({"call id=2", "call id=3", "call id=6", "access", "coverage"}),
+      "call id=2 kind=graph stream=0 context=0 name=\"cudaGraphLaunch\" {graph=0 launch=0}\n"
+      "call id=3 kind=launch stream=0 context=0 name=\"kernel launch\" graph_launch=0 {kernel=0 "
+      "grid=1,1,1 block=1,1,1 cluster=1,1,1 shared_bytes=0 instrumented=yes}\n"
+      "call id=6 kind=graph stream=0 context=0 name=\"cudaGraphLaunch\" {graph=0 launch=1}\n"
+      "access api=3 object=0 reads=yes writes=yes min_access_bytes=4 max_access_bytes=4\n"
+      "access api=5 object=0 reads=yes writes=yes min_access_bytes=4 max_access_bytes=4\n"
+      "access api=4 object=1 writes=yes min_access_bytes=8 max_access_bytes=8\n"
+      "access api=7 object=0 reads=yes writes=yes min_access_bytes=4 max_access_bytes=4\n"
+      "access api=9 object=0 reads=yes writes=yes min_access_bytes=4 max_access_bytes=4\n"
+      "access api=8 object=1 writes=yes min_access_bytes=8 max_access_bytes=8\n");
+}
+
+TEST(SessionGraphs, APlainLaunchThatIsNotObservedDoesNotMarkTheGraphsSlot) {
+  Options options;
+  options.launch_count = 1;
+  LoadedProgram program(options, false);
+  program.launch_graph({{"add", {{0x10000, 4, device::kReadAccess}}}});
+  program.launch("add", {{0x10000, 4, device::kWriteAccess}});
+  program.launch_graph({{"add", {{0x10000, 4, device::kWriteAccess}}}});
+  program.synchronize();
+  EXPECT_EQ(program.lines({"access"}),
+            "access api=2 object=0 reads=yes min_access_bytes=4 max_access_bytes=4\n");
+}
+
 TEST(SessionSelection, KernelsThatTheOptionsLeaveOutAreNotObserved) {
   Options options;
   options.only = {*parse_kernel_pattern("kns=gemm")};

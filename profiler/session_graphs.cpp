@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// Graph launches: a bracket, then the nodes that run, in the order in which the driver tells them.
+// Kernels of a graph take their user data from the function, not from the launch: a slot header at
+// a fixed address says where this replay's marks go.
+
+#include <algorithm>
+#include <cstdint>
+
+#include <dlfcn.h>
+
+#include "profiler/session.h"
+
+namespace drgpum::profiler {
+namespace {
+
+using sanitizer::Code;
+
+// CUgraphNodeType, from the driver API's reference.
+enum NodeType : std::uint32_t {
+  kKernelNode = 0,
+  kCopyNode = 1,
+  kSetNode = 2,
+  kHostNode = 3,
+  kAllocNode = 10,
+  kFreeNode = 11,
+};
+
+// The nodes that `node` waits for. Asked of the emulated device only: the Sanitizer API forbids
+// driver calls in callbacks, so on a GPU the nodes of a launch count as unordered.
+std::vector<sanitizer::GraphNode> dependencies_of(sanitizer::GraphNode node) {
+  using Function = int(sanitizer::GraphNode, sanitizer::GraphNode*, std::size_t*);
+  static auto* const ask = [] {
+    void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+    return driver == nullptr
+               ? nullptr
+               : reinterpret_cast<Function*>(dlsym(driver, "cuGraphNodeGetDependencies"));
+  }();
+  std::size_t count = 0;
+  if (ask == nullptr || ask(node, nullptr, &count) != 0 || count == 0) return {};
+  std::vector<sanitizer::GraphNode> nodes(count);
+  if (ask(node, nodes.data(), &count) != 0) return {};
+  nodes.resize(count);
+  return nodes;
+}
+
+}  // namespace
+
+void Session::on_graph(ThreadState& thread, std::uint32_t id, const void* data) {
+  switch (id) {
+    case sanitizer::kGraphLaunchBegin:
+      return begin_graph(thread, *static_cast<const sanitizer::GraphLaunchData*>(data));
+    case sanitizer::kGraphLaunchEnd:
+      return end_graph(thread);
+    case sanitizer::kGraphNodeLaunchBegin: {
+      const auto& node = *static_cast<const sanitizer::GraphNodeData*>(data);
+      if (thread.replay == nullptr) return;
+      if (!sanitizer::graph_node_is_upload(setup_.generation, node)) begin_node(thread, node);
+      return;
+    }
+    default:
+      return;
+  }
+}
+
+void Session::begin_graph(ThreadState& thread, const sanitizer::GraphLaunchData& data) {
+  if (data.is_upload != 0) return;
+  const Lock lock(mutex_);
+  const ContextPointer context = context_of(lock, data.context);
+  StreamState& stream = stream_of(lock, thread, *context, data.stream, data.stream_handle);
+  const auto [graph, is_new] = graphs_.try_emplace(data.exec, graphs_.size());
+  trace::GpuApi api =
+      new_api(lock, thread, trace::ApiKind::kGraphLaunch, *context, "cudaGraphLaunch");
+  api.stream = stream.id;
+  const std::uint64_t launch = next_graph_launch_++;
+  api.payload = trace::GraphLaunchApi{graph->second, launch};
+  recorder_.issue(std::move(api));
+  delete thread.replay;  // one that never ended
+  thread.replay = new GraphReplay{launch, data.stream, data.stream_handle, {}, {}, {}};
+}
+
+void Session::end_graph(ThreadState& thread) {
+  if (thread.replay == nullptr) return;
+  const Lock lock(mutex_);
+  ++submitted_;
+  for (LaunchInFlight* launch : thread.replay->launches)
+    launch->submitted = submitted_;
+  delete thread.replay;
+  thread.replay = nullptr;
+}
+
+void Session::begin_node(ThreadState& thread, const sanitizer::GraphNodeData& node) {
+  GraphReplay& replay = *thread.replay;
+  replay.dependencies.clear();
+  if (options_.emulated) {
+    for (const sanitizer::GraphNode before : dependencies_of(node.node)) {
+      const auto known = replay.nodes.find(before);
+      if (known != replay.nodes.end()) replay.dependencies.push_back(known->second);
+    }
+    std::sort(replay.dependencies.begin(), replay.dependencies.end());
+  }
+  ApiId next;
+  {
+    const Lock lock(mutex_);
+    next = recorder_.next_api();
+  }
+  switch (node.node_type) {
+    case kKernelNode:
+      begin_launch(thread, node.launch);
+      if (thread.launch != nullptr) replay.launches.push_back(thread.launch);
+      thread.launch = nullptr;
+      break;
+    case kCopyNode:
+      on_copy(thread, node.copy);
+      break;
+    case kSetNode:
+      on_set(thread, node.set);
+      break;
+    case kAllocNode:
+      on_allocation(thread, sanitizer::kMemoryAllocAsync, node.allocation);
+      break;
+    case kFreeNode: {
+      const Lock lock(mutex_);
+      const ContextPointer context = context_of(lock, nullptr);
+      issue_free(lock, thread, *context, node.freed_address,
+                 &stream_of(lock, thread, *context, replay.stream, replay.stream_handle));
+      break;
+    }
+    case kHostNode: {
+      const Lock lock(mutex_);
+      const ContextPointer context = context_of(lock, nullptr);
+      trace::GpuApi api =
+          new_api(lock, thread, trace::ApiKind::kHostFunction, *context, "host function");
+      api.payload = trace::HostFunctionApi{};
+      recorder_.issue(std::move(api));
+      break;
+    }
+    default:
+      return;  // empty nodes, child graphs, events: nothing that touches memory
+  }
+  replay.nodes[node.node] = next;
+}
+
+// Makes the function's user data point at a header of its own, once.
+std::optional<std::uint64_t> Session::graph_header(Lock& lock, ContextState& context,
+                                                   sanitizer::Function function) {
+  const auto known = graph_headers_.find(function);
+  if (known != graph_headers_.end()) return known->second;
+  const auto region = reserve(lock, context, context.memory, sizeof(device::LaunchSlot));
+  if (!region) return std::nullopt;
+  lock.unlock();
+  const Code code =
+      api_.set_callback_data(function, reinterpret_cast<const void*>(region->address));
+  lock.lock();
+  if (code != Code::kSuccess) {
+    context.memory.release(*region);
+    return std::nullopt;
+  }
+  graph_headers_[function] = region->address;
+  return region->address;
+}
+
+}  // namespace drgpum::profiler
