@@ -81,6 +81,28 @@ void in_child(bool exec) {
   std::printf("child ended with %d\n", WEXITSTATUS(status));
 }
 
+// Captures two kernels on one stream and a copy after them; replays the graph twice.
+void with_graph() {
+  cudaStream_t stream;
+  cudaGraph_t graph;
+  cudaGraphExec_t exec;
+  int* other = nullptr;
+  check(cudaMalloc(&other, kCount * sizeof(int)), "cudaMalloc");
+  check(cudaStreamCreate(&stream), "stream");
+  check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), "capture");
+  fill<<<4, 256, 0, stream>>>(device_numbers, 1);
+  fill<<<4, 256, 0, stream>>>(other, 2);
+  check(cudaMemcpyAsync(device_numbers, other, 400, cudaMemcpyDeviceToDevice, stream), "copy");
+  check(cudaStreamEndCapture(stream, &graph), "end of capture");
+  check(cudaGraphInstantiate(&exec, graph, 0), "instantiate");
+  for (int replay = 0; replay < 2; ++replay) check(cudaGraphLaunch(exec, stream), "launch");
+  check(cudaStreamSynchronize(stream), "synchronize");
+  std::vector<int> host(kCount);
+  check(cudaMemcpy(host.data(), device_numbers, kCount * sizeof(int), cudaMemcpyDeviceToHost),
+        "copy back");
+  std::printf("graph gave %d and %d\n", host[99], host[100]);
+}
+
 void out_of_memory() {
   void* much = nullptr;
   const cudaError_t error = cudaMalloc(&much, std::size_t{1} << 50);
@@ -109,6 +131,7 @@ int main(int argc, char** argv) {
   if (word == "fork") in_child(false);
   if (word == "exec") in_child(true);
   if (word == "oom") out_of_memory();
+  if (word == "graph") with_graph();
   if (word == "late-free") late_free.armed = true;
   if (word == "free") check(cudaFree(device_numbers), "cudaFree");
   if (word == "wait") {

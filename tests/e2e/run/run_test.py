@@ -112,6 +112,19 @@ class Run(unittest.TestCase):
         self.assertEqual(len(failed), 1)
         self.assertIn(f"requested={1 << 50}", failed[0])
 
+    def test_graphs(self):
+        self.compare("graph")
+        calls = [line for line in self.lines("call ") if "kind=graph " in line or "graph_launch=" in line]
+        kinds = [line.split("kind=")[1].split()[0] for line in calls]
+        self.assertEqual(kinds, ["graph", "launch", "launch", "memcpy"] * 2)
+        first = int(calls[0].split()[1][3:])
+        self.assertIn(f"depends_on={first + 1} ", calls[2])
+        self.assertIn(f"depends_on={first + 2} ", calls[3])
+        accesses = [line.split()[1:3] for line in self.lines("access ")]
+        self.assertIn([f"api={first + 1}", "object=0"], accesses)
+        self.assertIn([f"api={first + 2}", "object=1"], accesses)
+        self.assertEqual(len(accesses), 5)
+
     def test_the_first_call_has_its_own_name(self):
         self.compare("free")
         self.assertIn('name="cudaMalloc"', self.lines("call ")[0])
