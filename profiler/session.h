@@ -134,6 +134,7 @@ class Session {
 
   // session_graphs.cpp: graph launches.
   void on_graph(ThreadState& thread, std::uint32_t id, const void* data);
+  void read_dependencies(const sanitizer::GraphExecData& data);
   void begin_graph(ThreadState& thread, const sanitizer::GraphLaunchData& data);
   void end_graph(ThreadState& thread);
   void begin_node(ThreadState& thread, const sanitizer::GraphNodeData& node);
@@ -182,6 +183,9 @@ class Session {
   std::uint64_t unsampled_ = 0;
   std::unordered_map<sanitizer::GraphExec, std::uint64_t> graphs_;
   std::unordered_map<sanitizer::Function, std::uint64_t> graph_headers_;  // device addresses
+  std::unordered_map<sanitizer::GraphExec,
+                     std::unordered_map<sanitizer::GraphNode, std::vector<sanitizer::GraphNode>>>
+      graph_dependencies_;
   std::uint64_t next_graph_launch_ = 0;
   bool capturing_ = true;  // between cudaProfilerStart and Stop, where that bounds the recording
   std::uint32_t next_object_ = 0;

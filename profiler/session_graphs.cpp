@@ -25,20 +25,19 @@ enum NodeType : std::uint32_t {
   kFreeNode = 11,
 };
 
-// The nodes that `node` waits for. Asked of the emulated device only: the Sanitizer API forbids
-// driver calls in callbacks, so on a GPU the nodes of a launch count as unordered.
-std::vector<sanitizer::GraphNode> dependencies_of(sanitizer::GraphNode node) {
-  using Function = int(sanitizer::GraphNode, sanitizer::GraphNode*, std::size_t*);
-  static auto* const ask = [] {
-    void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
-    return driver == nullptr
-               ? nullptr
-               : reinterpret_cast<Function*>(dlsym(driver, "cuGraphNodeGetDependencies"));
-  }();
+using Nodes = std::vector<sanitizer::GraphNode>;
+
+// cuGraphGetNodes, cuGraphNodeGetDependencies: both fill a list for a handle.
+Nodes ask_driver(const char* function, void* handle) {
+  using Function = int(void*, sanitizer::GraphNode*, std::size_t*);
+  void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+  if (driver == nullptr) return {};
+  auto* const ask = reinterpret_cast<Function*>(dlsym(driver, function));
+  dlclose(driver);
   std::size_t count = 0;
-  if (ask == nullptr || ask(node, nullptr, &count) != 0 || count == 0) return {};
-  std::vector<sanitizer::GraphNode> nodes(count);
-  if (ask(node, nodes.data(), &count) != 0) return {};
+  if (ask == nullptr || ask(handle, nullptr, &count) != 0 || count == 0) return {};
+  Nodes nodes(count);
+  if (ask(handle, nodes.data(), &count) != 0) return {};
   nodes.resize(count);
   return nodes;
 }
@@ -49,6 +48,8 @@ void Session::on_graph(ThreadState& thread, std::uint32_t id, const void* data) 
   switch (id) {
     case sanitizer::kGraphLaunchBegin:
       return begin_graph(thread, *static_cast<const sanitizer::GraphLaunchData*>(data));
+    case sanitizer::kGraphExecCreated:
+      return read_dependencies(*static_cast<const sanitizer::GraphExecData*>(data));
     case sanitizer::kGraphLaunchEnd:
       return end_graph(thread);
     case sanitizer::kGraphNodeLaunchBegin: {
@@ -60,6 +61,18 @@ void Session::on_graph(ThreadState& thread, std::uint32_t id, const void* data) 
     default:
       return;
   }
+}
+
+// Asked of the emulated device only: the Sanitizer API forbids driver calls in callbacks, so on a
+// GPU the nodes of a launch count as unordered.
+void Session::read_dependencies(const sanitizer::GraphExecData& data) {
+  if (!options_.emulated) return;
+  std::unordered_map<sanitizer::GraphNode, Nodes> dependencies;
+  for (const sanitizer::GraphNode node : ask_driver("cuGraphGetNodes", data.graph)) {
+    dependencies[node] = ask_driver("cuGraphNodeGetDependencies", node);
+  }
+  const Lock lock(mutex_);
+  graph_dependencies_[data.exec] = std::move(dependencies);
 }
 
 void Session::begin_graph(ThreadState& thread, const sanitizer::GraphLaunchData& data) {
@@ -91,18 +104,16 @@ void Session::end_graph(ThreadState& thread) {
 void Session::begin_node(ThreadState& thread, const sanitizer::GraphNodeData& node) {
   GraphReplay& replay = *thread.replay;
   replay.dependencies.clear();
-  if (options_.emulated) {
-    for (const sanitizer::GraphNode before : dependencies_of(node.node)) {
-      const auto known = replay.nodes.find(before);
-      if (known != replay.nodes.end()) replay.dependencies.push_back(known->second);
-    }
-    std::sort(replay.dependencies.begin(), replay.dependencies.end());
-  }
   ApiId next;
   {
     const Lock lock(mutex_);
     next = recorder_.next_api();
+    for (const sanitizer::GraphNode before : graph_dependencies_[node.exec][node.node]) {
+      const auto known = replay.nodes.find(before);
+      if (known != replay.nodes.end()) replay.dependencies.push_back(known->second);
+    }
   }
+  std::sort(replay.dependencies.begin(), replay.dependencies.end());
   switch (node.node_type) {
     case kKernelNode:
       begin_launch(thread, node.launch);

@@ -203,7 +203,8 @@ void tell_node(Section& section, Stream& stream, const NodePlace& place, GraphAc
   event.context = stream.context;
   event.graph = place.exec->graph.get();
   event.exec = place.exec;
-  event.node = place.node;
+  // Tools know nodes by the handles of the graph that was instantiated.
+  event.node = place.node->cloned_from != nullptr ? place.node->cloned_from : place.node;
   event.stream = handle_of(stream);
   event.unique_stream = &stream;
   event.launch_id = place.launch_id;
