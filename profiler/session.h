@@ -95,6 +95,7 @@ class Session {
   void add_object(const Lock&, ThreadState& thread, const ContextState& context,
                   trace::ObjectRecord object, std::uint64_t requested, const StreamState* stream);
   void end_object(const Lock&, const LiveObject& object);
+  void name_globals(const Lock&, ContextState& context);
   void issue_free(const Lock&, ThreadState& thread, const ContextState& context,
                   std::uint64_t address, const StreamState* stream);
   void enter_free(ThreadState& thread, const sanitizer::ApiData& data);

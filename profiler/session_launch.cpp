@@ -69,8 +69,14 @@ void Session::on_module(const sanitizer::ModuleData& data) {
   module->context = record.context;
   module->patched = patch(context, data);
   if (has_image) module->cell_shift = narrowest_access_shift({data.image, data.image_size});
+  std::vector<ModuleGlobal> globals;
+  if (has_image) globals = globals_in_ptx({data.image, data.image_size});
   const Lock lock(mutex_);
   recorder_.write(record);
+  // What an earlier module did not claim belongs to it alone.
+  context->globals.unclaimed = std::move(globals);
+  name_globals(lock, *context);
+  context->globals.unnamed.clear();
   if (auto& known = modules_[data.module]; known != nullptr) {
     past_modules_.push_back(std::move(known));
   }

@@ -80,8 +80,13 @@ void Session::on_allocation(ThreadState& thread, std::uint32_t id, const MemoryD
       id == sanitizer::kMemoryAllocAsync
           ? &stream_of(lock, thread, *context, data.stream, data.stream_handle)
           : nullptr;
-  if (!is_global) thread.call.allocated = true;
+  if (is_global) {
+    context->globals.unnamed.emplace_back(ObjectId{next_object_}, object.size);
+  } else {
+    thread.call.allocated = true;
+  }
   add_object(lock, thread, *context, std::move(object), requested, stream);
+  if (is_global) name_globals(lock, *context);
 }
 
 void Session::add_object(const Lock& lock, ThreadState& thread, const ContextState& context,
@@ -110,6 +115,30 @@ void Session::add_object(const Lock& lock, ThreadState& thread, const ContextSta
   recorder_.write(object);
   thread.call.api = id;
   thread.call.issued = true;
+}
+
+void Session::name_globals(const Lock&, ContextState& context) {
+  GlobalNames& names = context.globals;
+  std::vector<std::uint64_t> sizes;
+  for (const auto& [id, size] : names.unnamed) {
+    sizes.push_back(size);
+  }
+  const std::vector<std::size_t> matches = match_globals(names.unclaimed, sizes);
+  GlobalNames left;
+  std::vector<char> claimed(names.unclaimed.size());
+  for (std::size_t i = 0; i < matches.size(); ++i) {
+    if (matches[i] == names.unclaimed.size()) {
+      left.unnamed.push_back(names.unnamed[i]);
+      continue;
+    }
+    claimed[matches[i]] = 1;
+    recorder_.write(
+        trace::ObjectNameRecord{names.unnamed[i].first, names.unclaimed[matches[i]].name});
+  }
+  for (std::size_t i = 0; i < claimed.size(); ++i) {
+    if (claimed[i] == 0) left.unclaimed.push_back(names.unclaimed[i]);
+  }
+  names = std::move(left);
 }
 
 void Session::end_object(const Lock&, const LiveObject& object) {

@@ -15,6 +15,7 @@
 #include "profiler/launch_memory.h"
 #include "profiler/live_objects.h"
 #include "profiler/map_plan.h"
+#include "profiler/module_globals.h"
 #include "proto/base/strong_id.h"
 #include "proto/sanitizer/callback_data.h"
 #include "proto/trace/record.h"
@@ -48,6 +49,12 @@ struct TableCopy {
   std::unordered_set<const StreamState*> ready_on;  // streams whose later launches see the bytes
 };
 
+// Variables of modules and the objects told for them, in whichever order the two come.
+struct GlobalNames {
+  std::vector<ModuleGlobal> unclaimed;
+  std::vector<std::pair<ObjectId, std::uint64_t>> unnamed;  // with their sizes
+};
+
 struct ContextState {
   ContextId id;
   DeviceId device;
@@ -59,6 +66,7 @@ struct ContextState {
   std::uint64_t map_budget = 0;  // bytes for access maps; part of what the user allows
   LaunchMemory maps{0};
   LaunchMemory memory{0};
+  GlobalNames globals;
   std::shared_ptr<TableCopy> table;  // the newest; gives its region back to `memory`
   bool memory_refused = false;       // the device had no room for another chunk
 };

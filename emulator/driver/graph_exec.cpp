@@ -10,7 +10,7 @@ void tell_exec(Section& section, GraphExec& exec, GraphAction action) {
   GraphEvent event;
   event.action = action;
   event.context = exec.context;
-  event.graph = exec.graph.get();
+  event.graph = const_cast<Graph*>(exec.source);  // the handle that the program holds
   event.exec = &exec;
   section.tell_now([&](Observer& o) { o.on_graph(event); });
 }

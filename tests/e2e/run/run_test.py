@@ -20,7 +20,7 @@ ARGS = None
 
 def bare(*words, **options):
     environment = dict(os.environ, LD_LIBRARY_PATH=str(ARGS.emulator))
-    return subprocess.run([ARGS.program, *words], capture_output=True, env=environment, timeout=120, **options)
+    return subprocess.run([ARGS.program, *words], capture_output=True, env=environment, timeout=60, **options)
 
 
 class Run(unittest.TestCase):
@@ -34,7 +34,7 @@ class Run(unittest.TestCase):
 
     def run_under(self, *words, options=("-q",), **more):
         command = [ARGS.drgpum, "run", "--device", "emulated", "-o", str(self.trace), *options, "--", *words]
-        return subprocess.run(command, capture_output=True, timeout=120, **more)
+        return subprocess.run(command, capture_output=True, timeout=60, **more)
 
     def records(self, trace=None, check=0):
         done = subprocess.run([ARGS.drgpum, "info", "--records", str(trace or self.trace)], capture_output=True, text=True)
@@ -166,8 +166,10 @@ class Run(unittest.TestCase):
         command = [ARGS.drgpum, "run", "--device", "emulated", "-q", "-o", str(self.trace), ARGS.program, "wait"]
         for number in (signal.SIGTERM, signal.SIGKILL):
             with self.subTest(number), subprocess.Popen(command + [], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
-                while b"waiting" not in process.stdout.readline():
-                    pass
+                line = b" "
+                while line and b"waiting" not in line:
+                    line = process.stdout.readline()
+                self.assertIn(b"waiting", line)
                 process.send_signal(number)
                 self.assertEqual(process.wait(timeout=60), -number)
                 process.stdout.read()  # until the program itself has gone

@@ -41,12 +41,11 @@ TEST(RunCommandLine, ValuesFollowOrAreAttached) {
 TEST(RunCommandLine, OptionsForTheLibraryBecomeVariables) {
   const RunRequest request =
       parse({"--kernel-regex", "kns=a", "--kernel-regex=kne=b", "--max-size", "1G", "--mode=intra",
-             "--mode", "object", "--timing", "--target-processes=application-only", "a"});
+             "--mode", "object", "--target-processes=application-only", "a"});
   const std::vector<std::pair<std::string, std::string>> expected = {
       {"DRGPUM_KERNEL_REGEX", "kns=a\nkne=b"},
       {"DRGPUM_MAX_SIZE", "1G"},
       {"DRGPUM_MODE", "object"},
-      {"DRGPUM_TIMING", "1"},
   };
   EXPECT_EQ(request.variables, expected);
   EXPECT_TRUE(request.application_only);
@@ -63,6 +62,8 @@ TEST(RunCommandLine, MistakesAreNamed) {
   EXPECT_EQ(error_of({}), "no program to run (see drgpum run --help)");
   EXPECT_EQ(error_of({"--nonsense", "a"}), "unknown option --nonsense (see drgpum run --help)");
   EXPECT_EQ(error_of({"-o"}), "-o needs a value (see drgpum run --help)");
+  EXPECT_EQ(error_of({"--timing", "a"}),
+            "--timing: no device tells its times yet; leave it out (see drgpum run --help)");
   EXPECT_EQ(error_of({"--quiet=1", "a"}), "--quiet takes no value (see drgpum run --help)");
   EXPECT_EQ(error_of({"--device", "tpu", "a"}),
             "--device: 'tpu' is none of auto, gpu, emulated (see drgpum run --help)");
