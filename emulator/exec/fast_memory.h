@@ -72,14 +72,16 @@ template <unsigned bytes, bool write>
       found(bytes * kLanes)) {
     worker.work.global_sectors += ((first + bytes * kLanes - 1) >> 5) - (first >> 5) + 1;
     worker.work.global_bytes += bytes * kLanes;
+    std::byte* host = host_pointer(cached, first);  // a hook's own accesses may take the cache
     if (warp.hooked_spaces != 0) notify_pattern(op, warp, access, AccessPattern::kContiguous);
-    return {Pattern::kContiguous, host_pointer(cached, first)};
+    return {Pattern::kContiguous, host};
   }
   if (span == 0 && aligned && is_stepping<std::uint64_t>(row, 0) && found(bytes)) {
     worker.work.global_sectors += 1;
     worker.work.global_bytes += bytes * kLanes;
+    std::byte* host = host_pointer(cached, first);
     if (warp.hooked_spaces != 0) notify_pattern(op, warp, access, AccessPattern::kUniform);
-    return {Pattern::kUniform, host_pointer(cached, first)};
+    return {Pattern::kUniform, host};
   }
   return reach_any(op, warp, access);
 }

@@ -57,96 +57,151 @@ void for_each_lane(std::uint32_t mask, Do with_lane) {
     with_lane(std::countr_zero(mask));
 }
 
-// The lanes' addresses as a whole.
-struct Extent {
-  std::uint64_t lowest = ~std::uint64_t{0};
-  std::uint64_t highest = 0;
-  bool in_a_row = true;  // lane after lane, each one's bytes follow those of the one before
-};
+// An instruction mostly touches one object: where it was last time, by code address. Only a hint:
+// what it says is checked against the launch's own table.
+constexpr std::size_t kHints = 256;
+thread_local std::array<std::uint32_t, kHints> hints __attribute__((tls_model("initial-exec"))){};
 
-Extent extent_of(std::uint32_t mask, const std::uint64_t* addresses, std::uint32_t size) {
-  Extent extent;
-  std::uint64_t expected = addresses[std::countr_zero(mask)];
-  for_each_lane(mask, [&](int lane) {
-    extent.lowest = std::min(extent.lowest, addresses[lane]);
-    extent.highest = std::max(extent.highest, addresses[lane]);
-    extent.in_a_row = extent.in_a_row && addresses[lane] == expected;
-    expected += size;
-  });
-  return extent;
+std::uint32_t& hint_for(std::uint64_t pc) {
+  return hints[pc / 16 % kHints];
+}
+
+// The questions below look at all 32 lanes at once, so that they compile to vector code.
+bool all_inside(std::uint32_t mask, const std::uint64_t* addresses, const ObjectRange& object) {
+  const std::uint64_t length = object.end - object.begin;
+  std::uint64_t outside = 0;
+  for (unsigned lane = 0; lane < 32; ++lane)
+    outside |= (mask >> lane & 1U) & std::uint64_t{addresses[lane] - object.begin >= length};
+  return outside == 0;
+}
+
+std::uint64_t lowest_of(std::uint32_t mask, const std::uint64_t* addresses) {
+  const std::uint64_t first = addresses[std::countr_zero(mask)];
+  std::uint64_t lowest = first;
+  for (unsigned lane = 0; lane < 32; ++lane)
+    lowest = std::min(lowest, (mask >> lane & 1U) != 0 ? addresses[lane] : first);
+  return lowest;
 }
 
 // One warp's access to one launch's data.
 template <typename Memory>
 class WarpMarker {
  public:
-  WarpMarker(LaunchSlot* slot, std::uint32_t mask, const std::uint64_t* addresses,
-             std::uint32_t size, std::uint32_t access)
+  WarpMarker(LaunchSlot* slot, const exec::WarpAccess& access, std::uint32_t mask,
+             std::uint32_t kind)
       : slot_(slot),
+        objects_(Memory::template at<const ObjectRange>(slot->objects)),
+        pc_(access.pc),
         mask_(mask),
-        addresses_(addresses),
-        size_(size),
-        access_(access),
-        extent_(extent_of(mask, addresses, size)) {}
+        addresses_(access.addresses),
+        size_(access.size),
+        kind_(kind),
+        pattern_(mask == ~std::uint32_t{0} ? access.pattern : exec::AccessPattern::kScattered) {}
 
   void mark() const {
     if (mark_common_object() != device::kNoObjectIndex) return;
     for_each_lane(mask_, [&](int lane) {
-      device::mark_access<Memory>(slot_, addresses_[lane], size_, access_);
+      device::mark_access<Memory>(slot_, addresses_[lane], size_, kind_);
     });
   }
 
   void map() const {
+    if (slot_->maps == 0) return mark();
     const std::uint32_t index =
-        extent_.in_a_row && slot_->maps != 0 ? mark_common_object() : device::kNoObjectIndex;
-    if (index != device::kNoObjectIndex) return map_row(index);
+        pattern_ == exec::AccessPattern::kScattered ? device::kNoObjectIndex : mark_common_object();
+    if (index != device::kNoObjectIndex)
+      return pattern_ == exec::AccessPattern::kUniform ? map_one(index) : map_row(index);
     for_each_lane(mask_, [&](int lane) {
-      device::map_access<Memory>(slot_, addresses_[lane], size_, access_);
+      device::map_access<Memory>(slot_, addresses_[lane], size_, kind_);
     });
   }
 
  private:
+  [[nodiscard]] std::uint64_t lowest() const {
+    return pattern_ == exec::AccessPattern::kScattered ? lowest_of(mask_, addresses_)
+                                                       : addresses_[0];
+  }
+
+  [[nodiscard]] bool all_lanes_inside(const ObjectRange& object) const {
+    const auto inside = [&](std::uint64_t address) {
+      return address >= object.begin && address < object.end;
+    };
+    switch (pattern_) {
+      case exec::AccessPattern::kUniform:
+        return inside(addresses_[0]);
+      case exec::AccessPattern::kContiguous:
+        return inside(addresses_[0]) && inside(addresses_[0] + std::uint64_t{31} * size_);
+      case exec::AccessPattern::kScattered:
+        return all_inside(mask_, addresses_, object);
+    }
+    return false;
+  }
+
   // Marks the object that all lanes fall into and gives its number; kNoObjectIndex without one.
   [[nodiscard]] std::uint32_t mark_common_object() const {
-    const auto* objects = Memory::template at<const ObjectRange>(slot_->objects);
-    const std::uint32_t index = device::find_object(objects, slot_->object_count, extent_.lowest);
-    if (index == device::kNoObjectIndex || extent_.highest >= objects[index].end)
-      return device::kNoObjectIndex;
+    std::uint32_t& hint = hint_for(pc_);
+    std::uint32_t index = hint;
+    if (index >= slot_->object_count || !all_lanes_inside(objects_[index])) {
+      index = device::find_object(objects_, slot_->object_count, lowest());
+      if (index == device::kNoObjectIndex || !all_lanes_inside(objects_[index]))
+        return device::kNoObjectIndex;
+      hint = index;
+    }
     device::mark_word<Memory>(Memory::template at<std::uint32_t>(slot_->marks) + index,
-                              device::mark_bits(access_, size_));
+                              device::mark_bits(kind_, size_));
     return index;
   }
 
-  // Cells of bytes that follow each other: bits for all lanes at once, counts lane by lane.
-  void map_row(std::uint32_t index) const {
-    const ObjectRange& object = Memory::template at<const ObjectRange>(slot_->objects)[index];
-    ObjectMap map = Memory::template at<const ObjectMap>(slot_->maps)[index];
-    const std::uint64_t begin = extent_.lowest - object.begin;
-    const std::uint64_t end = std::min(extent_.highest + size_, object.end) - object.begin;
+  // The bits of bytes [begin, end) of the object; what is left to do are the map's counts.
+  std::uint32_t* mark_bytes(ObjectMap& map, std::uint64_t begin, std::uint64_t end) const {
     const std::uint64_t counts = std::exchange(map.counts, 0);
-    device::mark_cells<Memory>(map, access_, begin, static_cast<std::uint32_t>(end - begin));
-    if (counts == 0) return;
-    auto* cells = Memory::template at<std::uint32_t>(counts);
-    const std::uint64_t last_byte = end - 1;
+    device::mark_cells<Memory>(map, kind_, begin, static_cast<std::uint32_t>(end - begin));
+    return counts == 0 ? nullptr : Memory::template at<std::uint32_t>(counts);
+  }
+
+  // All lanes access the same bytes.
+  void map_one(std::uint32_t index) const {
+    const ObjectRange& object = objects_[index];
+    ObjectMap map = Memory::template at<const ObjectMap>(slot_->maps)[index];
+    const std::uint64_t begin = addresses_[0] - object.begin;
+    const std::uint64_t end = std::min(begin + size_, object.end - object.begin);
+    std::uint32_t* cells = mark_bytes(map, begin, end);
+    if (cells == nullptr) return;
+    for (std::uint64_t cell = begin >> map.cell_shift; cell <= (end - 1) >> map.cell_shift; ++cell)
+      Memory::add(&cells[cell], 32U);
+  }
+
+  // The lanes' bytes follow each other: bits for all lanes at once, counts lane by lane.
+  void map_row(std::uint32_t index) const {
+    const ObjectRange& object = objects_[index];
+    ObjectMap map = Memory::template at<const ObjectMap>(slot_->maps)[index];
+    const std::uint64_t begin = addresses_[0] - object.begin;
+    const std::uint64_t end =
+        std::min(begin + std::uint64_t{32} * size_, object.end - object.begin);
+    std::uint32_t* cells = mark_bytes(map, begin, end);
+    if (cells == nullptr) return;
     if (std::uint64_t{1} << map.cell_shift == size_ && begin % size_ == 0) {
-      for (std::uint64_t cell = begin >> map.cell_shift; cell <= last_byte >> map.cell_shift;
-           ++cell)
+      cells += begin >> map.cell_shift;
+      const std::uint64_t count = ((end - 1) >> map.cell_shift) - (begin >> map.cell_shift) + 1;
+      for (std::uint64_t cell = 0; cell < count; ++cell)
         Memory::add(&cells[cell], 1U);
       return;
     }
-    for (std::uint64_t at = begin; at <= last_byte; at += size_) {
-      const std::uint64_t last = std::min(at + size_ - 1, last_byte) >> map.cell_shift;
+    for (std::uint64_t at = begin; at < end; at += size_) {
+      const std::uint64_t last = (std::min(at + size_, end) - 1) >> map.cell_shift;
       for (std::uint64_t cell = at >> map.cell_shift; cell <= last; ++cell)
         Memory::add(&cells[cell], 1U);
     }
   }
 
   LaunchSlot* slot_;
+  const ObjectRange* objects_;
+  std::uint64_t pc_;
   std::uint32_t mask_;
   const std::uint64_t* addresses_;
   std::uint32_t size_;
-  std::uint32_t access_;
-  Extent extent_;
+  std::uint32_t kind_;
+  exec::AccessPattern pattern_;
 };
 
 // Whether [address, address + size) lies in one allocation with this alias.
@@ -232,9 +287,9 @@ void TwinData::on_access(Twin twin, const exec::WarpAccess& access) const {
   const bool maps = twin == Twin::kMapAccess || twin == Twin::kMapAsyncCopy;
   const auto run = [&](const auto& marker) { maps ? marker.map() : marker.mark(); };
   if (alone_)
-    run(WarpMarker<OneThread>(slot, mask, access.addresses, access.size, kind));
+    run(WarpMarker<OneThread>(slot, access, mask, kind));
   else
-    run(WarpMarker<AnyThread>(slot, mask, access.addresses, access.size, kind));
+    run(WarpMarker<AnyThread>(slot, access, mask, kind));
 }
 
 void TwinData::on_malloc(std::uint32_t mask, const std::uint64_t* pointers,

@@ -53,9 +53,15 @@ PatchHook::PatchHook(const PatchSet& patches, std::uint64_t user_data, bool nati
 
 const TwinData* PatchHook::twin_data(exec::WarpContext& warp, const Patch& patch) {
   if (!native_ || patch.twin == Twin::kNone || user_data_ == 0) return nullptr;
-  std::call_once(opened_,
-                 [&] { twin_data_ = TwinData::open(exec::memory_of(warp), user_data_, alone_); });
+  if (!opened_.load(std::memory_order_acquire)) open_twin_data(warp);
   return twin_data_ ? &*twin_data_ : nullptr;
+}
+
+void PatchHook::open_twin_data(exec::WarpContext& warp) {
+  const std::lock_guard lock(opening_);
+  if (opened_.load(std::memory_order_relaxed)) return;
+  twin_data_ = TwinData::open(exec::memory_of(warp), user_data_, alone_);
+  opened_.store(true, std::memory_order_release);
 }
 
 template <std::size_t N>

@@ -52,6 +52,7 @@ class PatchHook final : public exec::AccessHook {
   }
   // The launch's data for twins; opened at the first event, when the tool's copies have run.
   const TwinData* twin_data(exec::WarpContext& warp, const Patch& patch);
+  void open_twin_data(exec::WarpContext& warp);
   template <std::size_t N>
   void run(exec::WarpContext& warp, const Patch& patch, std::uint64_t pc, std::uint32_t mask,
            const std::array<Lanes, N>& rest) const;
@@ -62,8 +63,9 @@ class PatchHook final : public exec::AccessHook {
   std::uint64_t user_data_;
   bool native_;
   bool alone_;  // one thread runs the launch
-  std::once_flag opened_;
-  std::optional<TwinData> twin_data_;
+  std::mutex opening_;
+  std::atomic<bool> opened_{false};
+  std::optional<TwinData> twin_data_;  // read-only once opened
 };
 
 }  // namespace drgpum::emulator::sanitizer
