@@ -46,8 +46,19 @@ bool is_subscriber(CUpti_SubscriberHandle subscriber) {
   return reinterpret_cast<int*>(subscriber) == &subscriber_tag && activity().has_subscriber();
 }
 
+// As on hardware, a process has a Sanitizer tool or a CUPTI tool.
+bool sanitizer_is_subscribed() {
+  void* library = dlopen("libsanitizer-public.so", RTLD_NOW | RTLD_NOLOAD);
+  if (library == nullptr) return false;
+  void* symbol = dlsym(library, "drgpum_emulator_sanitizer_is_subscribed");
+  const bool subscribed = symbol != nullptr && reinterpret_cast<bool (*)()>(symbol)();
+  dlclose(library);
+  return subscribed;
+}
+
 CUptiResult subscribe(CUpti_SubscriberHandle* subscriber, CUpti_CallbackFunc callback, void* user) {
   if (subscriber == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
+  if (sanitizer_is_subscribed()) return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
   const CUptiResult result = activity().subscribe(callback, user);
   if (result == CUPTI_SUCCESS)
     *subscriber = reinterpret_cast<CUpti_SubscriberHandle>(&subscriber_tag);

@@ -260,5 +260,10 @@ DRGPUM_EXPORT Code sanitizerGetStreamHandle(abi::Context context, abi::Stream st
   });
 }
 
+// Not NVIDIA's: asked by the CUPTI stand-in, which does not work beside a Sanitizer tool.
+DRGPUM_EXPORT bool drgpum_emulator_sanitizer_is_subscribed() {
+  return LibraryState::get().gate().has_subscriber();
+}
+
 }  // extern "C"
 }  // namespace drgpum::emulator::sanitizer

@@ -7,7 +7,10 @@
 
 #include <cuda_runtime_api.h>
 #include <cupti.h>
+#include <dlfcn.h>
 #include <gtest/gtest.h>
+
+#include "proto/sanitizer/abi.h"
 
 namespace {
 
@@ -185,6 +188,25 @@ TEST_F(Program, RecordsNameTheCallThatCausedThem) {
   EXPECT_EQ(call_of(kernels[0].correlationId), 211U);     // cudaLaunchKernel
   EXPECT_EQ(call_of(copies[0].correlationId), 41U);       // cudaMemcpyAsync
   EXPECT_EQ(call_of(allocations[0].correlationId), 20U);  // cudaMalloc
+}
+
+void ignore_cupti(void*, CUpti_CallbackDomain, CUpti_CallbackId, const void*) {}
+void ignore_sanitizer(void*, drgpum::sanitizer::Domain, std::uint32_t, const void*) {}
+
+TEST_F(Program, HasNoCuptiToolBesideASanitizerTool) {
+  void* library = dlopen("libsanitizer-public.so", RTLD_NOW);
+  ASSERT_NE(library, nullptr) << dlerror();
+  const auto sanitizer = drgpum::sanitizer::resolve_api(library);
+  ASSERT_TRUE(sanitizer) << sanitizer.error().message;
+  drgpum::sanitizer::Subscriber tool = nullptr;
+  ASSERT_EQ(sanitizer->subscribe(&tool, ignore_sanitizer, nullptr),
+            drgpum::sanitizer::Code::kSuccess);
+  CUpti_SubscriberHandle second = nullptr;
+  EXPECT_EQ(cuptiSubscribe(&second, ignore_cupti, nullptr),
+            CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED);
+  ASSERT_EQ(sanitizer->unsubscribe(tool), drgpum::sanitizer::Code::kSuccess);
+  EXPECT_EQ(cuptiSubscribe(&second, ignore_cupti, nullptr), CUPTI_SUCCESS);
+  EXPECT_EQ(cuptiUnsubscribe(second), CUPTI_SUCCESS);
 }
 
 }  // namespace
