@@ -49,6 +49,8 @@ bool has_loose_ends(const Capture& capture) {
     if (!reached.insert(node).second) continue;
     next.insert(next.end(), node->before.begin(), node->before.end());
   }
+  for (const GraphNode* node : capture.abandoned)
+    if (reached.count(node) == 0) return true;
   for (const auto& [stream, tail] : capture.tails)
     for (const GraphNode* node : tail)
       if (stream != capture.origin && reached.count(node) == 0) return true;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // cuGetProcAddress, and the private tables that are not served.
 
+#include <atomic>
+#include <string>
 #include <string_view>
 
 #include "emulator/driver/call.h"
@@ -49,9 +51,15 @@ CUresult cuGetProcAddress_v1(const char* symbol, void** function, int version, c
 CUresult cuGetExportTable(const void** table, const CUuuid*) {
   if (table == nullptr) return CUDA_ERROR_INVALID_VALUE;
   *table = nullptr;
-  return unsupported(
-      "cuGetExportTable, which a statically linked CUDA runtime asks for (build with "
-      "nvcc -cudart shared; CMake: CUDA_RUNTIME_LIBRARY Shared),");
+  static std::atomic<bool> said{false};
+  if (!said.exchange(true))
+    MachineCore::instance().report_problem(
+        "static-runtime",
+        "a CUDA runtime of NVIDIA's own is linked into this program, or into a library that it "
+        "uses such as cuBLAS: that runtime refuses to work without NVIDIA's driver. Link the "
+        "program with nvcc -cudart shared (any build: NVCC_APPEND_FLAGS=\"-cudart shared\"; CMake: "
+        "set CUDA_RUNTIME_LIBRARY to Shared)");
+  return CUDA_ERROR_NOT_SUPPORTED;
 }
 
 }  // namespace drgpum::emulator::driver

@@ -55,9 +55,17 @@ CUresult cuStreamDestroy(CUstream which) {
   Stream* stream = call.core().streams.get(which);
   if (stream == nullptr) return CUDA_ERROR_INVALID_HANDLE;
   tell_stream(call, *stream, false);
-  if (stream->capture != nullptr) {
-    stream->capture->invalid = true;
-    stream->capture->tails.erase(stream);
+  if (Capture* capture = stream->capture; capture != nullptr) {
+    // What it recorded still has to be joined to the stream whose capture it is.
+    auto& left = capture->abandoned;
+    left.insert(left.end(), capture->tails[stream].begin(), capture->tails[stream].end());
+    capture->tails.erase(stream);
+    if (capture->origin == stream) {
+      for (const auto& [other, tail] : capture->tails)
+        other->capture = nullptr;
+      if (capture->owns_graph) call.core().graphs.remove(capture->graph);
+      call.core().captures.remove(capture);
+    }
   }
   stream->context->streams.erase(stream);
   call.core().streams.remove(stream);

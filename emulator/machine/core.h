@@ -30,6 +30,15 @@ struct Physical {
   bool released = false;  // no handle is left
 };
 
+// What cuLink collects: PTX texts, and the one made of them.
+struct LinkState {
+  std::vector<std::string> texts;
+  std::string linked;
+  std::string errors;            // log
+  char* error_buffer = nullptr;  // the program's, with room for `error_room` bytes
+  std::size_t error_room = 0;
+};
+
 struct Mapping {
   std::uint64_t size = 0;
   std::uint64_t offset = 0;
@@ -77,6 +86,7 @@ class MachineCore final : public Machine {
   HandleSet<GraphExec> graph_execs;
   HandleSet<Capture> captures;
   HandleSet<UserObject> user_objects;
+  HandleSet<LinkState> links;
   HandleSet<Physical> physicals;
   std::unordered_map<const void*, Function*> functions;
   std::unordered_map<const void*, Kernel*> kernels;

@@ -68,6 +68,7 @@ struct Capture {
   CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
   bool invalid = false;
   std::map<Stream*, std::vector<GraphNode*>> tails;  // what the next node of a stream depends on
+  std::vector<GraphNode*> abandoned;  // tails of streams that were destroyed
   std::map<Event*, std::vector<GraphNode*>> events;  // what was recorded of a stream
   std::thread::id thread;
 };

@@ -28,33 +28,22 @@ CUresult code_of(const Error& error) {
                                                : CUDA_ERROR_INVALID_PTX;
 }
 
-Loaded link_texts(const std::vector<std::string_view>& texts) {
-  std::vector<ptx::Program> programs;
-  auto joined = std::make_shared<std::string>();
-  for (const std::string_view text : texts) {
-    auto program = ptx::parse(text);
-    if (!program) return ImageError{code_of(program.error()), program.error().message};
-    programs.push_back(*std::move(program));
-    joined->append(text.substr(0, text.find('\0')));
-  }
-  auto linked = ptx::link(std::move(programs));
-  if (!linked) return ImageError{code_of(linked.error()), linked.error().message};
-  if (auto sound = ptx::verify(*linked); !sound)
-    return ImageError{code_of(sound.error()), sound.error().message};
-  return Image{std::make_shared<const ptx::Program>(*std::move(linked)), std::move(joined)};
-}
-
-Loaded load_units(const Units& units, const Preset& preset) {
-  std::vector<std::string_view> texts;
+Texts pick_texts(const Units& units, const Preset& preset) {
+  std::vector<std::string> texts;
   for (const auto& entries : units) {
     if (entries.empty()) continue;
     auto picked = ptx::pick_ptx(entries, capability_of(preset));
-    if (!picked) return ImageError{CUDA_ERROR_NO_BINARY_FOR_GPU, picked.error().message};
-    texts.push_back((*picked)->text());
+    if (!picked)
+      return ImageError{CUDA_ERROR_NO_BINARY_FOR_GPU,
+                        picked.error().message + " (CMake: set CUDA_ARCHITECTURES to 75-virtual)"};
+    texts.emplace_back((*picked)->text());
   }
-  if (texts.empty())
-    return Image{std::make_shared<const ptx::Program>(), std::make_shared<const std::string>()};
-  return link_texts(texts);
+  return texts;
+}
+
+Loaded load_texts(Texts texts) {
+  if (auto* error = std::get_if<ImageError>(&texts)) return std::move(*error);
+  return link_texts(std::get<std::vector<std::string>>(texts));
 }
 
 std::uint32_t first_word(const void* image) {
@@ -79,14 +68,35 @@ ImageError machine_code_only() {
 
 }  // namespace
 
-Loaded load_image(std::span<const std::byte> bytes, const Preset& preset) {
+Loaded link_texts(const std::vector<std::string>& texts) {
+  std::vector<ptx::Program> programs;
+  auto joined = std::make_shared<std::string>();
+  for (const std::string& text : texts) {
+    auto program = ptx::parse(text);
+    if (!program) return ImageError{code_of(program.error()), program.error().message};
+    programs.push_back(*std::move(program));
+    joined->append(text, 0, text.find('\0'));
+  }
+  if (programs.empty()) return Image{std::make_shared<const ptx::Program>(), std::move(joined)};
+  auto linked = ptx::link(std::move(programs));
+  if (!linked) return ImageError{code_of(linked.error()), linked.error().message};
+  if (auto sound = ptx::verify(*linked); !sound)
+    return ImageError{code_of(sound.error()), sound.error().message};
+  return Image{std::make_shared<const ptx::Program>(*std::move(linked)), std::move(joined)};
+}
+
+Texts texts_of(std::span<const std::byte> bytes, const Preset& preset) {
   if (bytes.size() >= 4 && first_word(bytes.data()) == kContainerMagic) {
     auto entries = ptx::read_fatbin(bytes);
     if (!entries) return ImageError{CUDA_ERROR_INVALID_IMAGE, entries.error().message};
-    return load_units({*std::move(entries)}, preset);
+    return pick_texts({*std::move(entries)}, preset);
   }
   if (bytes.size() >= 4 && is_elf(bytes.data())) return machine_code_only();
-  return link_texts({{reinterpret_cast<const char*>(bytes.data()), bytes.size()}});
+  return std::vector{std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size())};
+}
+
+Loaded load_image(std::span<const std::byte> bytes, const Preset& preset) {
+  return load_texts(texts_of(bytes, preset));
 }
 
 Loaded load_image(const void* image, const Preset& preset) {
@@ -97,7 +107,7 @@ Loaded load_image(const void* image, const Preset& preset) {
     case kWrapperMagic: {
       auto units = ptx::read_fatbin_wrapper(image);
       if (!units) return ImageError{CUDA_ERROR_INVALID_IMAGE, units.error().message};
-      return load_units(*units, preset);
+      return load_texts(pick_texts(*units, preset));
     }
     default:
       break;

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include <cuda.h>
 
@@ -31,5 +32,12 @@ struct ImageError {
 std::variant<Image, ImageError> load_image(const void* image, const Preset& preset);
 // The same for bytes of known length, such as a file's.
 std::variant<Image, ImageError> load_image(std::span<const std::byte> bytes, const Preset& preset);
+
+// The PTX texts in an image, one for each translation unit.
+using Texts = std::variant<std::vector<std::string>, ImageError>;
+Texts texts_of(std::span<const std::byte> bytes, const Preset& preset);
+
+// Parses texts and joins them into one program.
+std::variant<Image, ImageError> link_texts(const std::vector<std::string>& texts);
 
 }  // namespace drgpum::emulator

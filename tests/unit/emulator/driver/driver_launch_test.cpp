@@ -146,6 +146,46 @@ TEST_F(Launch, OfAnInstructionThatIsNotServedNamesItAndTheKernel) {
   remove(status);
 }
 
+TEST_F(Launch, LinksTextsThatNeedEachOther) {
+  const std::string caller = R"(
+.version 8.0
+.target sm_75
+.address_size 64
+.extern .func (.param .b32 r) seven();
+.visible .entry store(.param .u64 p)
+{
+  .reg .b32 %r<2>;
+  .reg .b64 %d<2>;
+  .param .b32 back;
+  ld.param.u64 %d1, [p];
+  call.uni (back), seven;
+  ld.param.b32 %r1, [back];
+  st.global.u32 [%d1], %r1;
+  ret;
+}
+)";
+  const std::string callee = R"(
+.version 8.0
+.target sm_75
+.address_size 64
+.visible .func (.param .b32 r) seven() { st.param.b32 [r], 7; ret; }
+)";
+  CUlinkState link = nullptr;
+  ASSERT_CUDA(cuLinkCreate(0, nullptr, nullptr, &link));
+  for (const std::string& text : {caller, callee})
+    ASSERT_CUDA(cuLinkAddData(link, CU_JIT_INPUT_PTX, const_cast<char*>(text.c_str()),
+                              text.size() + 1, "unit", 0, nullptr, nullptr));
+  void* image = nullptr;
+  std::size_t size = 0;
+  ASSERT_CUDA(cuLinkComplete(link, &image, &size));
+  const CUfunction store = load(static_cast<const char*>(image), "store");
+  ASSERT_CUDA(cuLinkDestroy(link));
+  CUdeviceptr address = upload<unsigned>({0});
+  void* arguments[] = {&address};
+  ASSERT_CUDA(cuLaunchKernel(store, 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr));
+  EXPECT_EQ(download<unsigned>(address, 1)[0], 7u);
+}
+
 TEST_F(Launch, FindsKernelsOfALibraryInEveryContext) {
   CUlibrary library = nullptr;
   CUkernel kernel = nullptr;

@@ -191,7 +191,9 @@ TEST_F(ProcessWithContext, WhatIsNotServedSaysSo) {
   EXPECT_EQ(cuIpcGetMemHandle(&handle, allocate(4)), CUDA_ERROR_NOT_SUPPORTED);
   const void* table = &handle;
   CUuuid id{};
+  testing::internal::CaptureStderr();
   EXPECT_EQ(cuGetExportTable(&table, &id), CUDA_ERROR_NOT_SUPPORTED);
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("-cudart shared"), std::string::npos);
   EXPECT_EQ(table, nullptr);
 }
 
