@@ -171,6 +171,47 @@ TEST_F(Order, ACapturedStreamRunsLaterAndAgain) {
   EXPECT_OK(cudaGraphDestroy(graph));
 }
 
+// Begins on stream_, draws another stream in with one kernel on each, and destroys it again.
+class DrawnIn : public Order {
+ protected:
+  cudaError_t capture(bool join, cudaGraph_t* graph) {
+    cudaStream_t other = nullptr;
+    cudaEvent_t fork = nullptr;
+    EXPECT_OK(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking));
+    EXPECT_OK(cudaEventCreate(&fork));
+    EXPECT_OK(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeGlobal));
+    EXPECT_OK(multiply(2, stream_));
+    EXPECT_OK(cudaEventRecord(fork, stream_));
+    EXPECT_OK(cudaStreamWaitEvent(other, fork, 0));
+    EXPECT_OK(multiply(1, other));
+    if (join) {
+      EXPECT_OK(cudaEventRecord(fork, other));
+      EXPECT_OK(cudaStreamWaitEvent(stream_, fork, 0));
+    }
+    EXPECT_OK(cudaStreamDestroy(other));
+    EXPECT_OK(cudaEventDestroy(fork));
+    return cudaStreamEndCapture(stream_, graph);
+  }
+};
+
+TEST_F(DrawnIn, AStreamMayGoOnceItIsJoined) {
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t exec = nullptr;
+  ASSERT_OK(capture(true, &graph));
+  ASSERT_OK(cudaGraphInstantiate(&exec, graph, 0));
+  ASSERT_OK(cudaGraphLaunch(exec, stream_));
+  ASSERT_OK(cudaStreamSynchronize(stream_));
+  EXPECT_EQ(value(), 18U);
+  EXPECT_OK(cudaGraphExecDestroy(exec));
+  EXPECT_OK(cudaGraphDestroy(graph));
+}
+
+TEST_F(DrawnIn, WhatAStreamLeftBehindMustBeJoined) {
+  cudaGraph_t graph = nullptr;
+  expect_error(capture(false, &graph), cudaErrorStreamCaptureUnjoined);
+  EXPECT_EQ(graph, nullptr);
+}
+
 TEST_F(Order, AGraphIsBuiltNodeByNode) {
   cudaGraph_t graph = nullptr;
   cudaGraphNode_t set = nullptr;
