@@ -2,6 +2,7 @@
 // `drgpum plan`: lays out the objects of a trace, a snapshot or a table in one pool.
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <csignal>
 #include <cstdio>
@@ -20,8 +21,11 @@
 #include "offline/plan/baselines.h"
 #include "offline/plan/check_plan.h"
 #include "offline/plan/iterations.h"
+#include "offline/plan/problem_from_trace.h"
 #include "offline/plan/read_csv.h"
 #include "offline/plan/smartpool.h"
+#include "offline/trace/trace.h"
+#include "proto/trace/trace_file.h"
 
 namespace drgpum {
 namespace {
@@ -48,7 +52,8 @@ struct PlanArguments {
 };
 
 void declare(CLI::App& app, PlanArguments& arguments) {
-  app.add_option("input", arguments.input, "a table: id,lower,upper,size or time_ns,op,id,size")
+  app.add_option("input", arguments.input,
+                 "a trace, or a table: id,lower,upper,size or time_ns,op,id,size")
       ->required();
   app.add_option("--mode", arguments.mode,
                  "faithful: the published heuristic; best: a portfolio (default)")
@@ -218,9 +223,41 @@ Status print(const PlanOutcome& outcome, const PlanArguments& arguments) {
   return Ok{};
 }
 
+bool is_trace(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::array<char, trace::kFileMagic.size()> begin{};
+  file.read(begin.data(), begin.size());
+  return file &&
+         std::equal(begin.begin(), begin.end(), trace::kFileMagic.begin(),
+                    [](char a, std::uint8_t b) { return static_cast<std::uint8_t>(a) == b; });
+}
+
+struct Input {
+  Problem problem;
+  bool complete = true;
+};
+
+Result<Input> read_input(const std::string& path) {
+  Input input;
+  if (!is_trace(path)) {
+    ASSIGN_OR_RETURN(input.problem, read_problem_csv(path));
+    return input;
+  }
+  ASSIGN_OR_RETURN(const Trace trace, load_trace(path));
+  input.problem = problem_from_trace(trace);
+  input.complete = trace.summary().completeness == trace::Completeness::kComplete;
+  if (!input.complete)
+    input.problem.caveats.push_back("the trace is damaged or unfinished: " +
+                                    trace.summary().reason);
+  return input;
+}
+
 Result<int> plan(const PlanArguments& arguments) {
   ASSIGN_OR_RETURN(const std::int64_t capacity, bytes_or(arguments.capacity, -1, "--capacity"));
-  ASSIGN_OR_RETURN(const Problem problem, read_problem_csv(arguments.input));
+  ASSIGN_OR_RETURN(const Input input, read_input(arguments.input));
+  const Problem& problem = input.problem;
+  for (const std::string& caveat : problem.caveats)
+    std::fprintf(stderr, "drgpum plan: %s\n", caveat.c_str());
   if (!arguments.check.empty()) return check(problem, arguments, capacity);
   PoolOptions options = pool_options(arguments, capacity);
   const bool terminal = isatty(STDERR_FILENO) == 1;
@@ -236,7 +273,8 @@ Result<int> plan(const PlanArguments& arguments) {
     ASSIGN_OR_RETURN(outcome.swap, plan_swapping(problem, iterations, arguments));
   }
   RETURN_IF_ERROR(print(outcome, arguments));
-  return outcome.fits() ? kExitOk : kExitGate;
+  if (!outcome.fits()) return kExitGate;
+  return input.complete ? kExitOk : kExitIncomplete;
 }
 
 }  // namespace

@@ -144,6 +144,8 @@ std::string plan_as_json(const PlanOutcome& outcome) {
           ",\"optimal\":" + (pool.optimal ? "true" : "false") +
           ",\"fits\":" + (outcome.fits() ? "true" : "false") + ',';
   if (outcome.capacity >= 0) json += field_json("capacity_bytes", outcome.capacity) + ',';
+  if (!outcome.problem.caveats.empty())
+    json += "\"caveats\":" + nlohmann::json(outcome.problem.caveats).dump() + ',';
   json += "\"baselines\":{" + field_json("cnmem", outcome.baselines.cnmem) + ',' +
           field_json("bfc", outcome.baselines.bfc) + ',' +
           field_json("pytorch", outcome.baselines.pytorch) + "},\n\"objects\":[";

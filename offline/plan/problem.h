@@ -46,6 +46,7 @@ struct Problem {
   std::vector<PlanEvent> events;  // times never fall
   std::vector<std::string> layer_names;
   bool has_times = false;  // event times are measured; otherwise issue order stands for time
+  std::vector<std::string> caveats;  // what makes a plan less than sure, a sentence each
 };
 
 // The part of an object's life in which its bytes are in use: `life` less `gaps`.

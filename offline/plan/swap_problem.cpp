@@ -202,6 +202,8 @@ Result<SwapProblem> make_swap_problem(const Problem& problem, std::int64_t first
   };
   if (problem.events.empty())
     return wrong("there are no events; a table of time_ns,op,id,size is needed");
+  if (!problem.has_times)
+    return wrong("there are no device times; record the program once more with --timing");
   if (last - first < 1) return wrong("the iteration is empty");
   const bool touched = std::any_of(
       problem.events.begin(), problem.events.end(),

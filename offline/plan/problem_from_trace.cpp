@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "offline/plan/problem_from_trace.h"
+
+#include <algorithm>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <variant>
+
+namespace drgpum {
+namespace {
+
+constexpr std::int64_t kGranularity = 512;  // of cudaMalloc and of caching allocators
+
+bool is_planned(trace::ObjectKind kind) {
+  switch (kind) {
+    case trace::ObjectKind::kDevice:
+    case trace::ObjectKind::kPitched:
+    case trace::ObjectKind::kManaged:
+    case trace::ObjectKind::kAsync:
+    case trace::ObjectKind::kSubObject:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool runs_on_device(trace::ApiKind kind) {
+  return kind == trace::ApiKind::kMemcpy || kind == trace::ApiKind::kMemset ||
+         kind == trace::ApiKind::kLaunch;
+}
+
+class ProblemBuilder {
+ public:
+  explicit ProblemBuilder(const Trace& trace) : trace_(trace) {}
+
+  Problem build() {
+    problem_.source = trace_.path();
+    choose_objects();
+    problem_.has_times = times_are_complete();
+    for (std::uint64_t i = 0; i < trace_.calls().size(); ++i)
+      add_call(ApiId{i});
+    close_objects();
+    add_caveats();
+    return std::move(problem_);
+  }
+
+ private:
+  void choose_objects() {
+    std::unordered_set<std::uint32_t> pools;
+    for (const TraceObject& object : trace_.objects().rows())
+      if (object.parent != trace::kNoObject) pools.insert(object.parent.value);
+    for (const TraceObject& object : trace_.objects().rows()) {
+      if (!is_planned(object.kind) || pools.contains(object.id.value) || object.size == 0) continue;
+      if (object.size > static_cast<std::uint64_t>(INT64_MAX / 2)) continue;
+      index_.emplace(object.id.value, kNoObject);
+      if (object.end) ends_.emplace_back(object.end->value, object.id);
+    }
+    std::sort(ends_.begin(), ends_.end());
+  }
+
+  bool times_are_complete() const {
+    bool any = false;
+    for (std::uint64_t i = 0; i < trace_.calls().size(); ++i) {
+      const TraceCall& call = trace_.calls()[i];
+      if (call.lost || !runs_on_device(call.kind)) continue;
+      if (!trace_.device_time(ApiId{i})) return false;
+      any = true;
+    }
+    return any;
+  }
+
+  void add_call(ApiId id) {
+    for (; next_end_ < ends_.size() && ends_[next_end_].first <= id.value; ++next_end_)
+      end_object(ends_[next_end_].second);
+    const TraceCall& call = trace_.calls()[static_cast<std::size_t>(id.value)];
+    if (call.lost) return;
+    now_ = time_of(id, call);
+    std::visit([&](const auto& payload) { take(id, payload); }, trace_.payload(id));
+  }
+
+  std::int64_t time_of(ApiId id, const TraceCall& call) const {
+    if (!problem_.has_times) return static_cast<std::int64_t>(id.value);
+    if (!runs_on_device(call.kind)) return now_;
+    return std::max(now_, static_cast<std::int64_t>(trace_.device_time(id)->begin_ns));
+  }
+
+  template <typename Other>
+  void take(ApiId, const Other&) {}
+
+  void take(ApiId, const trace::AllocApi& alloc) {
+    const auto known = index_.find(alloc.object.value);
+    if (alloc.error != 0 || known == index_.end()) return;
+    const TraceObject& from = *trace_.objects().find(alloc.object);
+    known->second = static_cast<std::uint32_t>(problem_.objects.size());
+    PlanObject object;
+    const std::string number = std::to_string(from.id.value);
+    object.id = from.name.empty() ? number : from.name + '#' + number;
+    object.size =
+        (static_cast<std::int64_t>(from.size) + kGranularity - 1) / kGranularity * kGranularity;
+    object.life = {std::ssize(problem_.events), 0};
+    problem_.objects.push_back(std::move(object));
+    add(EventKind::kMalloc, known->second);
+  }
+
+  void take(ApiId, const trace::FreeApi& freed) {
+    if (freed.error == 0) end_object(freed.object);
+  }
+
+  void take(ApiId, const trace::MemcpyApi& copy) {
+    access(copy.source.object, true, false);
+    access(copy.destination.object, false, true);
+  }
+
+  void take(ApiId, const trace::MemsetApi& set) { access(set.destination.object, false, true); }
+
+  void take(ApiId id, const trace::LaunchApi& launch) {
+    unknown_launches_ += !launch.instrumented;
+    for (const TraceAccess& a : trace_.accesses(id))
+      access(a.object, a.reads, a.writes || a.atomics);
+  }
+
+  void take(ApiId, const trace::MarkApi& mark) {
+    if (mark.kind == trace::MarkKind::kIteration) add(EventKind::kIteration, kNoObject);
+    if (mark.kind != trace::MarkKind::kRangePush) return;
+    problem_.layer_names.push_back(mark.name);
+    add(EventKind::kLayer, static_cast<std::uint32_t>(problem_.layer_names.size() - 1));
+  }
+
+  std::uint32_t live_index(ObjectId id) const {
+    const auto known = index_.find(id.value);
+    if (known == index_.end() || known->second == kNoObject) return kNoObject;
+    return problem_.objects[known->second].life.upper == 0 ? known->second : kNoObject;
+  }
+
+  void access(ObjectId id, bool reads, bool writes) {
+    const std::uint32_t object = live_index(id);
+    if (object == kNoObject) return;
+    if (reads) add(EventKind::kRead, object);
+    if (writes) add(EventKind::kWrite, object);
+  }
+
+  void end_object(ObjectId id) {
+    const std::uint32_t object = live_index(id);
+    if (object == kNoObject) return;
+    problem_.objects[object].life.upper = std::ssize(problem_.events);
+    add(EventKind::kFree, object);
+  }
+
+  void add(EventKind kind, std::uint32_t object) {
+    problem_.events.push_back({now_, object, kind});
+  }
+
+  void close_objects() {
+    for (PlanObject& object : problem_.objects)
+      if (object.life.upper == 0) object.life.upper = std::ssize(problem_.events);
+  }
+
+  void add_caveats() {
+    if (!problem_.has_times)
+      problem_.caveats.push_back("no device times: issue order stands for time");
+    if (unknown_launches_ > 0)
+      problem_.caveats.push_back(std::to_string(unknown_launches_) +
+                                 " launches were not instrumented: what they touched is not known, "
+                                 "so swaps may not be safe");
+  }
+
+  const Trace& trace_;
+  Problem problem_;
+  std::unordered_map<std::uint32_t, std::uint32_t> index_;  // object id to problem object
+  std::vector<std::pair<std::uint64_t, ObjectId>> ends_;    // (call before which, object)
+  std::size_t next_end_ = 0;
+  std::int64_t now_ = 0;
+  std::int64_t unknown_launches_ = 0;
+};
+
+}  // namespace
+
+Problem problem_from_trace(const Trace& trace) {
+  return ProblemBuilder(trace).build();
+}
+
+}  // namespace drgpum
