@@ -2,6 +2,7 @@
 // Device and managed memory.
 
 #include <algorithm>
+#include <iterator>
 
 #include "emulator/driver/memory_event.h"
 
@@ -46,6 +47,16 @@ Block* own_block(const DeviceMemory& memory, std::uint64_t address,
   if (block == nullptr || block->range.begin != address) return nullptr;
   if (std::find(kinds.begin(), kinds.end(), block->kind) == kinds.end()) return nullptr;
   return (block->flags & kToolBlock) == 0 ? block : nullptr;
+}
+
+bool is_graph_memory(const MachineCore& core, std::uint64_t address) {
+  const auto mapping = core.mappings.find(address);
+  if (mapping == core.mappings.end() || mapping->second.block == nullptr) return false;
+  // All other mappings lie in ranges that the program has reserved.
+  const auto range = core.reservations.upper_bound(address);
+  if (range == core.reservations.begin()) return true;
+  const auto& [begin, size] = *std::prev(range);
+  return address - begin >= size;
 }
 
 CUresult cuMemGetInfo(std::size_t* free, std::size_t* total) {
@@ -102,6 +113,10 @@ CUresult cuMemFree(CUdeviceptr address) {
   if (call.error != CUDA_SUCCESS) return call.error;
   if (address == 0) return CUDA_SUCCESS;
   call.charge();
+  if (is_graph_memory(call.core(), address)) {
+    synchronize_context(call, *call.context);
+    return submit(call, call.context->legacy, FreeWork{address}, HostWaits::kYes);
+  }
   const auto find = [&] {
     return own_block(*call.core().memory, address, {BlockKind::kDevice, BlockKind::kManaged});
   };

@@ -14,4 +14,8 @@ MemoryEvent event_of(MemoryKind kind, const Block& block);
 Block* own_block(const DeviceMemory& memory, std::uint64_t address,
                  std::initializer_list<BlockKind> kinds);
 
+// Whether a graph's allocation node made the memory that starts at the address, and nothing has
+// freed it since.
+bool is_graph_memory(const MachineCore& core, std::uint64_t address);
+
 }  // namespace drgpum::emulator::driver

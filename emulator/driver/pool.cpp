@@ -74,7 +74,7 @@ CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
   if (call.error != CUDA_SUCCESS) return call.error;
   if (call.on->capture != nullptr) return call.submit(FreeWork{address});
   DeviceMemory& memory = *call.core().memory;
-  if (call.core().mappings.count(address) != 0 && memory.block_at(address) != nullptr)
+  if (is_graph_memory(call.core(), address))
     return call.submit(FreeWork{address});  // memory that a graph left allocated
   call.await(call.context->awaited_ticket(*call.on));
   Block* block = own_block(memory, address, {BlockKind::kDevice, BlockKind::kManaged});

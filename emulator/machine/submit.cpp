@@ -171,8 +171,12 @@ Span place_in_stream(Section& section, Stream& stream, const NodePlace* place,
 CUresult submit(Section& section, Stream& stream, Work work, HostWaits waits) {
   if (stream.capture != nullptr) return capture_work(section, stream, std::move(work));
   if (!only_marks(work)) section.await(stream.context->awaited_ticket(stream));
+  // A graph's memory that the program frees itself: outside the graph nobody else tells of it.
+  const MemoryEvent freed = memory_of_node(section, stream, work);
   Span when;
   const CUresult result = run(section, stream, work, nullptr, when);
+  if (result == CUDA_SUCCESS && freed.address != 0)
+    section.tell([freed](Observer& o) { o.on_memory(freed); });
   if (result == CUDA_SUCCESS && waits == HostWaits::kYes) {
     section.core().clock.wait_until(when.end);
     flush_printed(*stream.context);

@@ -166,6 +166,25 @@ TEST_F(Graphs, GiveTheirMemoryTheSameAddressEachTime) {
   EXPECT_EQ(used, 0u);
 }
 
+TEST_F(Graphs, LeaveMemoryForTheProgramToFree) {
+  CUDA_MEM_ALLOC_NODE_PARAMS form{};
+  form.poolProps.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+  form.poolProps.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  form.bytesize = 100;
+  CUgraph graph = nullptr;
+  CUgraphNode node = nullptr;
+  ASSERT_CUDA(cuGraphCreate(&graph, 0));
+  ASSERT_CUDA(cuGraphAddMemAllocNode(&node, graph, nullptr, 0, &form));
+  const CUgraphExec exec = instantiate(graph);
+  for (const bool in_stream : {false, true}) {
+    ASSERT_CUDA(cuGraphLaunch(exec, stream_));
+    EXPECT_CUDA(cuMemsetD8Async(form.dptr, 1, 100, stream_));
+    EXPECT_EQ(cuGraphLaunch(exec, stream_), CUDA_ERROR_INVALID_VALUE) << "still allocated";
+    EXPECT_CUDA(in_stream ? cuMemFreeAsync(form.dptr, stream_) : cuMemFree(form.dptr));
+    EXPECT_EQ(cuMemFree(form.dptr), CUDA_ERROR_INVALID_VALUE);
+  }
+}
+
 TEST_F(Graphs, RunHostFunctionsAndChildrenInTheirPlace) {
   std::vector<int> seen;
   CUDA_HOST_NODE_PARAMS host{};

@@ -244,6 +244,23 @@ TEST_F(Observed, GraphsNodeByNode) {
             "graph launch end\ngraph destroying");
 }
 
+TEST_F(Observed, MemoryOfAGraphThatTheProgramFrees) {
+  CUDA_MEM_ALLOC_NODE_PARAMS form{};
+  form.poolProps.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  form.bytesize = 100;
+  CUgraph graph = nullptr;
+  CUgraphNode node = nullptr;
+  CUgraphExec exec = nullptr;
+  ASSERT_CUDA(cuGraphCreate(&graph, 0));
+  ASSERT_CUDA(cuGraphAddMemAllocNode(&node, graph, nullptr, 0, &form));
+  ASSERT_CUDA(cuGraphInstantiateWithFlags(&exec, graph, 0));
+  ASSERT_CUDA(cuGraphLaunch(exec, nullptr));
+  ASSERT_CUDA(cuMemFreeAsync(form.dptr, nullptr));
+  EXPECT_EQ(recorder_.take(),
+            "graph created\ngraph launch\ngraph node memory 100\ngraph node end memory 100\n"
+            "graph launch end\nasync free 100");
+}
+
 TEST_F(Observed, ArraysAndPools) {
   CUDA_ARRAY_DESCRIPTOR descriptor{8, 4, CU_AD_FORMAT_FLOAT, 1};
   CUarray array = nullptr;
