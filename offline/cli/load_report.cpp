@@ -87,6 +87,7 @@ Result<ReportOptions> options_of(const LoadArguments& a) {
   options.rules = a.rules == "drgpum" ? Rules::kPublished : Rules::kStrict;
   options.level = a.level == "tensor" ? MemoryLevel::kTensor : MemoryLevel::kAllocation;
   options.with_call_paths = a.with_call_paths;
+  options.with_pool = !a.quiet;
   for (const std::string& threshold : a.thresholds)
     RETURN_IF_ERROR(set_threshold(threshold, options.thresholds));
   if (a.suppressions.empty()) return options;

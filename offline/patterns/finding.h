@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "offline/order/evidence.h"
+#include "offline/patterns/call_list.h"
 
 namespace drgpum {
 
@@ -82,10 +83,10 @@ struct Finding {
   std::uint64_t apis_between = 0;         // all calls strictly between them
   std::uint32_t count = 0;                // idle gaps, dead writes, launches judged
   std::uint64_t wasted_bytes = 0;
-  std::uint32_t missing = 0;             // bits of Missing
-  std::vector<std::uint32_t> must_move;  // copies and sets, rising
-  std::vector<Gap> gaps;                 // idleness: where the object is not needed
-  std::vector<std::uint32_t> calls;      // dead writes; launches named as evidence; rising
+  std::uint32_t missing = 0;  // bits of Missing
+  CallList must_move;         // copies and sets, rising
+  std::vector<Gap> gaps;      // idleness: where the object is not needed
+  CallList calls;             // dead writes; launches named as evidence; rising
   std::shared_ptr<const IntraEvidence> intra;
 
   std::uint64_t peak_saving_bytes = 0;

@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include "offline/patterns/patterns.h"
+#include "offline/report/pool_saving.h"
+#include "offline/report/units.h"
 
 namespace drgpum {
 namespace {
@@ -78,6 +80,8 @@ Report build_report(Evidence evidence, bool complete, std::string incomplete_bec
   report.level = options.level;
   report.rules = options.rules;
   report.evidence = std::move(evidence);
+  for (const std::string& kernel : report.evidence.kernels)
+    report.kernel_names.push_back(demangled(kernel));
   report.findings = detect(report.evidence, options);
 
   tell(options, "naming lines");
@@ -95,6 +99,9 @@ Report build_report(Evidence evidence, bool complete, std::string incomplete_bec
   report.lower_bound_bytes = lower_bound_bytes(report.evidence, options.level);
   for (const LivePoint& point : pinned_curve(report.evidence))
     report.pinned_peak_bytes = std::max(report.pinned_peak_bytes, point.bytes);
+
+  if (!report.peaks.empty() && options.with_pool)
+    report.smartpool = pool_saving(report.evidence, report.peaks.front().device, options.level);
 
   for (const Peak& peak : report.peaks) {
     resolver.call(peak.api);

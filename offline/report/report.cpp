@@ -32,7 +32,7 @@ const SourceFrame* Report::site_of(std::uint32_t api) const {
 std::string Report::kernel_of(std::uint32_t api) const {
   if (!has_call(api) || evidence.apis[api].kind != trace::ApiKind::kLaunch) return {};
   const std::uint32_t kernel = evidence.apis[api].payload;
-  return kernel < evidence.kernels.size() ? demangled(evidence.kernels[kernel]) : std::string();
+  return kernel < kernel_names.size() ? kernel_names[kernel] : std::string();
 }
 
 std::string Report::describe_call(std::uint32_t api) const {

@@ -52,6 +52,14 @@ struct SuppressionUse {
   std::uint64_t count = 0;
 };
 
+// A planned pool for the objects as they are, in bytes.
+struct PoolSaving {
+  std::uint64_t footprint_bytes = 0;
+  std::uint64_t load_bytes = 0;         // the largest sum of live sizes
+  std::uint64_t lower_bound_bytes = 0;  // proven: no layout needs less
+  bool optimal = false;
+};
+
 struct Report {
   Evidence evidence;
   bool complete = true;
@@ -63,6 +71,8 @@ struct Report {
   std::uint64_t pinned_peak_bytes = 0;
   std::vector<Finding> findings;  // ranked
   Savings savings;
+  std::optional<PoolSaving> smartpool;
+  std::vector<std::string> kernel_names;                   // demangled, by kernel id
   std::vector<std::string> names;                          // of objects, by index; may be empty
   std::unordered_map<std::uint32_t, CallPath> call_paths;  // those of objects and named calls
   std::vector<SuppressionUse> suppressions;

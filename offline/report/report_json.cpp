@@ -62,7 +62,7 @@ class ReportWriter {
   void suppressions();
   void call(std::string_view key, std::uint32_t api);
   void call_value(std::uint32_t api);
-  void calls(std::string_view key, const std::vector<std::uint32_t>& apis);
+  void calls(std::string_view key, const CallList& apis);
   void id_or_null(std::string_view key, std::uint32_t object);
 
   const Report& report_;
@@ -179,7 +179,7 @@ void ReportWriter::call_value(std::uint32_t api) {
   json_.end_object();
 }
 
-void ReportWriter::calls(std::string_view key, const std::vector<std::uint32_t>& apis) {
+void ReportWriter::calls(std::string_view key, const CallList& apis) {
   json_.key(key).begin_array();
   for (std::size_t i = 0; i < std::min(apis.size(), kMaxListedCalls); ++i)
     call_value(apis[i]);
@@ -316,7 +316,17 @@ void ReportWriter::intra(const Finding& f) {
 void ReportWriter::savings() {
   json_.key("savings").begin_object();
   json_.field("peak_after_all_fixes_bytes", report_.savings.peak_after_all_fixes_bytes);
-  json_.key("smartpool").null();
+  json_.key("smartpool");
+  if (report_.smartpool) {
+    json_.begin_object();
+    json_.field("footprint_bytes", report_.smartpool->footprint_bytes);
+    json_.field("load_bytes", report_.smartpool->load_bytes);
+    json_.field("lower_bound_bytes", report_.smartpool->lower_bound_bytes);
+    json_.field("optimal", report_.smartpool->optimal);
+    json_.end_object();
+  } else {
+    json_.null();
+  }
   json_.key("autoswap").null();
   json_.end_object();
 }

@@ -169,6 +169,9 @@ void TextReport::header() {
     labelled("Peak", ink(Ink::kBold, iec_and_exact(r_.peak_bytes())) + " at " +
                          printable(r_.describe_call(r_.peaks.front().api)));
     labelled("Could be", savings_line());
+    if (r_.smartpool)
+      labelled("One pool", iec_bytes(r_.smartpool->footprint_bytes) +
+                               " holds all objects as they are, `drgpum plan` lays them out");
     labelled("At least", iec_bytes(r_.lower_bound_bytes) + ", the most that one launch touches");
   }
   if (r_.pinned_peak_bytes > 0)
