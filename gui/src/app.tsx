@@ -86,7 +86,7 @@ function Notices() {
   const { report } = p ?? {};
   const exact = p && p.report.peaks[0] ? p.curve(p.report.peaks[0].device ?? 0).peak : 0;
   return (
-    <>
+    <section aria-label="Notices">
       {loading.value !== null && <p class="notice" role="status">{loading.value}…</p>}
       {failure.value !== null && <p class="notice bad" role="alert">{plain(failure.value, 600)} <button onClick={() => (failure.value = null)}>Close</button></p>}
       {report && !report.complete && <p class="notice warn">This recording ends early: {plain(report.incomplete_because || 'unknown reason')}. What is shown is right as far as it goes.</p>}
@@ -94,7 +94,7 @@ function Notices() {
       {report?.failed_allocations && report.failed_allocations.length > 0 && <p class="notice bad">An allocation failed. <button class="link" onClick={() => go({ view: 'memory', at: report.failed_allocations![0]!.api?.index ?? null })}>What was live then</button></p>}
       {p && p.count < p.totalObjects && <p class="notice warn">This page carries the {p.count.toLocaleString('en-US')} largest of {p.totalObjects.toLocaleString('en-US')} objects; the curve and the peak count all of them.</p>}
       {p && p.count === p.totalObjects && exact !== p.peakBytes && p.peakBytes > 0 && <p class="notice warn">The curve is drawn from lifetimes in this report and its highest point is {exact.toLocaleString('en-US')} bytes; the recorded peak is {p.peakBytes.toLocaleString('en-US')} bytes.</p>}
-    </>
+    </section>
   );
 }
 

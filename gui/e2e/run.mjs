@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opens every view of several reports in Debian's Chromium, from file:// and without a network: no request, no error on
+// the console, no dialog, nothing that axe finds in light and dark, one interaction each, every key, back and forward.
+//     node e2e/run.mjs [PAGE] [FOLDER]    PAGE: dist/index.html, FOLDER: for screenshots
+// DRGPUM_GUI_HUGE=1000000 also measures a report of so many objects. Ends with 77 (skipped) where there is no Chromium.
+import fs from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { deflateRawSync } from 'node:zlib';
+import { columned, hostile, huge, planOf, ranks, training } from '../fixtures/make.mjs';
+
+const here = path.dirname(fileURLToPath(import.meta.url));
+const application = fs.readFileSync(process.argv[2] ?? path.join(here, '../dist/index.html'), 'utf8');
+const folder = process.argv[3] ?? path.join(here, '../screenshots');
+const chromiumPath = process.env.DRGPUM_CHROMIUM ?? ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((p) => fs.existsSync(p));
+if (!chromiumPath) {
+  console.log('skipped: no Chromium here (apt-get install chromium, or set DRGPUM_CHROMIUM)');
+  process.exit(77);
+}
+const { chromium } = await import('playwright-core');
+const axe = fs.readFileSync(path.join(here, '../node_modules/axe-core/axe.min.js'), 'utf8');
+fs.mkdirSync(folder, { recursive: true });
+
+const kPlace = '<script type="application/json" id="drgpum-report"></script>';
+const kViews = ['findings', 'memory', 'objects', 'stacks', 'order', 'addresses', 'inside', 'plan', 'diff', 'ranks', 'quality'];
+const failures = {
+  length: 0,
+  seen: new Set(),
+  push(what) {
+    this.length++;
+    if (!this.seen.has(what)) console.log(`FAILED ${what}`);
+    this.seen.add(what);
+  },
+};
+const check = (right, what) => right || failures.push(what);
+
+function writePage(name, report) {
+  const json = JSON.stringify(report);
+  const data = json.length < 262144
+    ? `<script type="application/json" id="drgpum-report">${json.replaceAll('<', '\\u003c')}</script>`
+    : `<script type="application/octet-stream" id="drgpum-report">${deflateRawSync(json).toString('base64')}</script>`;
+  const file = path.join(folder, `${name}.html`);
+  fs.writeFileSync(file, application.replace(kPlace, () => data));
+  return file;
+}
+
+const browser = await chromium.launch({ executablePath: chromiumPath, args: ['--no-sandbox', '--enable-precise-memory-info'], timeout: 180_000 });
+
+async function newPage(colorScheme = 'light') {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, colorScheme, offline: true });
+  context.setDefaultTimeout(120_000);
+  const page = await context.newPage();
+  page.on('console', (m) => (m.type() === 'error' || m.type() === 'warning') && failures.push(`console: ${m.text().slice(0, 300)}`));
+  page.on('pageerror', (e) => failures.push(`page error: ${e.message.slice(0, 300)}`));
+  page.on('dialog', (d) => { failures.push(`dialog: ${d.message()}`); void d.dismiss(); });
+  page.on('request', (r) => /^(file|blob|data|about):/.test(r.url()) || failures.push(`request: ${r.url().slice(0, 200)}`));
+  return page;
+}
+async function visit(page, file, hash) {
+  await page.goto('about:blank');
+  await page.goto(`${pathToFileURL(file)}#${hash}`);
+  await page.waitForSelector('html[data-ready=yes]', { timeout: 120_000 });
+}
+async function axeClean(page, where) {
+  await page.evaluate(axe);
+  const found = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
+  for (const v of found.violations) failures.push(`axe, ${where}: ${v.id}: ${v.nodes.slice(0, 3).map((n) => n.html.slice(0, 120)).join(' | ')}`);
+}
+async function until(test) {
+  for (let k = 0; k < 400; k++) {
+    if (await test()) return true;
+    await new Promise((r) => setTimeout(r, 50));
+  }
+  return false;
+}
+
+// One interaction in each view, and what it has to bring about.
+const shows = (p, text) => until(() => p.getByText(text).first().isVisible());
+const url = (p, pattern) => until(() => pattern.test(p.url()));
+const detail = (p) => until(() => p.locator('.detail').isVisible());
+const kActs = {
+  findings: async (p) => { await p.locator('button.finding').first().click(); return detail(p); },
+  memory: async (p) => { await p.locator('main canvas').first().click({ position: { x: 400, y: 100 } }); return url(p, /at=\d+/); },
+  objects: async (p) => { await p.locator('.labels [role=row]').nth(1).click(); return detail(p); },
+  stacks: async (p) => { await p.locator('.flame button').nth(2).click(); return shows(p, 'Show all'); },
+  order: async (p) => { await p.keyboard.press('ArrowRight'); await p.keyboard.press('ArrowRight'); return url(p, /at=1\b/); },
+  addresses: async (p) => { await p.locator('canvas.map').click({ position: { x: 700, y: 380 } }); return url(p, /at=\d+/); },
+  inside: async (p) => { await p.locator('main button.link').first().click(); return detail(p); },
+  plan: async (p) => (await p.locator('.meter').count()) > 2,
+  diff: async (p) => shows(p, 'Drop a second report'),
+  ranks: async (p) => shows(p, 'This report is about one program'),
+  quality: async (p) => shows(p, 'unsampled-launches'),
+};
+
+const report = training();
+const trained = writePage('training', columned(report));
+for (const scheme of ['light', 'dark']) {
+  const page = await newPage(scheme);
+  for (const view of kViews) {
+    await visit(page, trained, `view=${view}`);
+    await page.waitForTimeout(80);
+    await page.screenshot({ path: path.join(folder, `${view}-${scheme}.png`) });
+    await axeClean(page, `${view} ${scheme}`);
+    if (scheme === 'light') check(await kActs[view](page), `${view}: the interaction does what it should (${page.url().slice(-80)})`);
+  }
+  await page.context().close();
+}
+
+// The first screen says line, variable, bytes and fix without scrolling, and the peak is exact.
+{
+  const page = await newPage();
+  await visit(page, trained, '');
+  const first = page.locator('section.first');
+  const box = await first.boundingBox();
+  check(box !== null && box.y + box.height < 900, 'the first finding is on the first screen');
+  const text = (await first.innerText()).replace(/\s+/g, ' ');
+  for (const part of ['train.cu:44', 'workspace', '512 MiB', 'Allocate workspace just before']) check(text.includes(part), `the first finding names ${part}`);
+  check((await page.locator('.figures strong').first().getAttribute('title'))?.includes(report.peaks[0].bytes.toLocaleString('en-US')) === true, 'the peak is exact');
+
+  // Keys: those that `?` lists, each with its effect.
+  const hash = () => new URL(page.url()).hash;
+  await page.keyboard.press('?');
+  check(await until(async () => (await page.locator('dialog kbd').count()) > 25), 'the list of keys opens');
+  await axeClean(page, 'list of keys');
+  await page.keyboard.press('Escape');
+  check(await until(async () => (await page.locator('dialog').count()) === 0), 'Escape closes the list');
+  const effect = async (key, what, test) => {
+    const before = hash();
+    await page.keyboard.press(key);
+    check(await until(() => test(before)), `${key}: ${what} (${hash()})`);
+  };
+  const changes = (b) => hash() !== b;
+  for (const [key, view] of [['1', 'findings'], ['2', 'memory'], ['3', 'objects'], ['4', 'stacks'], ['5', 'order'], ['6', 'addresses'], ['7', 'inside'], ['8', 'plan'], ['9', 'diff'], ['r', 'ranks'], ['c', 'quality']]) await effect(key, `shows ${view}`, () => hash().includes(`view=${view}`));
+  await page.goBack();
+  check(await until(() => hash().includes('view=ranks')), 'back');
+  await page.goForward();
+  check(await until(() => hash().includes('view=quality')), 'forward');
+  await effect('3', 'shows objects', () => hash().includes('view=objects'));
+  await effect('n', 'next finding', () => hash().includes('finding=0'));
+  await effect('n', 'next finding', () => hash().includes('finding=1'));
+  await effect('N', 'previous finding', () => hash().includes('finding=0'));
+  await effect('.', 'next object', (b) => changes(b) && hash().includes('object='));
+  await effect(',', 'previous object', changes);
+  await effect('w', 'zooms in', () => /from=\d+&to=\d+/.test(hash()));
+  await effect('d', 'pans', changes);
+  await effect('a', 'pans back', changes);
+  await effect('s', 'zooms out', changes);
+  await effect('0', 'shows all', () => !/from=|to=/.test(hash()));
+  await effect('n', 'selects', () => hash().includes('finding='));
+  await effect('f', 'zooms to it', () => /to=\d+/.test(hash()));
+  await effect('ArrowRight', 'moves the cursor', () => /at=\d+/.test(hash()));
+  await effect('ArrowRight', 'moves the cursor', changes);
+  await effect('ArrowLeft', 'moves it back', changes);
+  const rowHeight = () => page.locator('.labels [role=row]').first().evaluate((e) => e.clientHeight);
+  const height = await rowHeight();
+  await page.keyboard.press(']');
+  check(await until(async () => (await rowHeight()) > height), '] makes rows higher');
+  await page.keyboard.press('[');
+  check(await until(async () => (await rowHeight()) === height), '[ makes them lower');
+  await page.keyboard.press('/');
+  check(await page.locator('#query').evaluate((e) => e === document.activeElement), '/ goes to the filter');
+  await page.keyboard.type('weights');
+  check(await shows(page, '12 of 170 objects'), 'the filter filters');
+  await page.keyboard.press('Escape');
+  for (const key of ['e', 'g']) {
+    const [download] = await Promise.all([page.waitForEvent('download'), page.keyboard.press(key)]);
+    check(/^drgpum-.*\.(csv|png)$/.test(download.suggestedFilename()), `${key} saves`);
+  }
+  await page.keyboard.press('t');
+  check(await until(async () => (await page.locator('html').getAttribute('data-theme')) === 'light'), 't changes colours');
+  await effect('p', 'shows the peak', () => hash().includes('view=memory') && hash().includes('at='));
+  await effect('Escape', 'selects nothing', () => !hash().includes('object='));
+
+  // A second report: compared; a plan: drawn; wrong files: said so.
+  const give = (name, content) => page.locator('input[type=file]').setInputFiles({ name, mimeType: 'application/json', buffer: Buffer.from(content) });
+  await give('other.json', JSON.stringify(training(12, 6, 1.25)));
+  await page.getByRole('button', { name: 'Compare with it' }).click();
+  check(await shows(page, 'Lines that changed'), 'two reports are compared');
+  await axeClean(page, 'diff of two');
+  await page.screenshot({ path: path.join(folder, 'diff-of-two.png') });
+  await give('plan.json', JSON.stringify(planOf(report)));
+  await page.waitForSelector('canvas.packing');
+  await page.waitForTimeout(150);
+  await page.screenshot({ path: path.join(folder, 'plan-drawn.png') });
+  for (const [name, content, words] of [['x.json', 'nonsense', 'not JSON'], ['x.drgp', 'DRGP\0\0\0\0', 'drgpum view x.drgp'], ['x.pickle', '\x80\x04K\x01.', 'drgpum import'], ['new.json', '{"version":2}', 'version 2']]) {
+    await give(name, Buffer.from(content, 'latin1'));
+    check(await until(() => page.getByRole('alert').filter({ hasText: words }).isVisible()), `${name}: says “${words}”`);
+  }
+  await page.context().close();
+}
+
+// Hostile names, ranks, and the bare page.
+for (const [name, made, views] of [['hostile', hostile(), kViews], ['ranks', ranks(), ['ranks', 'findings']]]) {
+  const page = await newPage();
+  const file = writePage(name, made);
+  for (const view of views) {
+    await visit(page, file, `view=${view}&object=2`);
+    await page.waitForTimeout(60);
+    check((await page.locator('img, iframe, main script').count()) === 0, `${name}, ${view}: no markup from names`);
+    await page.screenshot({ path: path.join(folder, `${name}-${view}.png`) });
+  }
+  await axeClean(page, name);
+  await page.context().close();
+  fs.rmSync(file);
+}
+{
+  const page = await newPage();
+  const file = path.join(folder, 'empty.html');
+  fs.writeFileSync(file, application);
+  await visit(page, file, '');
+  check(await shows(page, 'Drop a file here'), 'the bare page says what it takes');
+  await axeClean(page, 'bare page');
+  await page.screenshot({ path: path.join(folder, 'empty.png') });
+  await page.context().close();
+}
+
+// A million objects: measured and printed; only the exact peak is judged.
+if (process.env.DRGPUM_GUI_HUGE) {
+  const n = Number(process.env.DRGPUM_GUI_HUGE);
+  const made = huge(n);
+  const file = writePage('huge', made);
+  const page = await newPage();
+  const start = performance.now();
+  await visit(page, file, 'view=memory');
+  const ready = performance.now() - start;
+  check((await page.locator('main b[title]').first().getAttribute('title'))?.includes(made.peaks[0].bytes.toLocaleString('en-US')) === true, 'the peak of the huge report is exact');
+  const keys = 'wwwdddaawwsssddaasswwdda'.split('');
+  const pans = async (view) => {
+    await page.keyboard.press(view);
+    await page.waitForTimeout(1500);
+    await page.evaluate(() => (window.drgpumPaintTimes.length = 0));
+    for (const key of keys) { await page.keyboard.press(key); await page.waitForTimeout(30); }
+    const times = (await page.evaluate(() => window.drgpumPaintTimes)).sort((a, b) => a - b);
+    return `${times.length} paintings, median ${times[times.length >> 1]?.toFixed(1)} ms, p95 ${times[Math.floor(times.length * 0.95)]?.toFixed(1)} ms`;
+  };
+  console.log(`${n} objects: page ${(fs.statSync(file).size / 2 ** 20).toFixed(1)} MiB, first view ${ready.toFixed(0)} ms`);
+  console.log(`memory: ${await pans('2')}`);
+  console.log(`objects by size: ${await pans('3')}`);
+  await page.locator('select').selectOption('packed');
+  await page.waitForTimeout(4000);
+  console.log(`objects packed: ${await pans('3')}`);
+  for (let k = 0; k < 4; k++) await page.keyboard.press('[');
+  console.log(`objects packed, lowest rows: ${await pans('3')}`);
+  await page.screenshot({ path: path.join(folder, 'huge.png') });
+  console.log(`JS heap ${((await page.evaluate(() => performance.memory.usedJSHeapSize)) / 2 ** 20).toFixed(0)} MiB`);
+  fs.rmSync(file);
+  await page.context().close();
+}
+
+await browser.close();
+console.log(failures.length === 0 ? `passed; screenshots in ${folder}` : `${failures.length} failures`);
+process.exit(failures.length === 0 ? 0 : 1);
