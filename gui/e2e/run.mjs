@@ -130,7 +130,7 @@ for (const scheme of ['light', 'dark']) {
     check(await until(() => test(before)), `${key}: ${what} (${hash()})`);
   };
   const changes = (b) => hash() !== b;
-  for (const [key, view] of [['1', 'findings'], ['2', 'memory'], ['3', 'objects'], ['4', 'stacks'], ['5', 'order'], ['6', 'addresses'], ['7', 'inside'], ['8', 'plan'], ['9', 'diff'], ['r', 'ranks'], ['c', 'quality']]) await effect(key, `shows ${view}`, () => hash().includes(`view=${view}`));
+  for (const [key, view] of [['2', 'memory'], ['1', 'findings'], ['3', 'objects'], ['4', 'stacks'], ['5', 'order'], ['6', 'addresses'], ['7', 'inside'], ['8', 'plan'], ['9', 'diff'], ['r', 'ranks'], ['c', 'quality']]) await effect(key, `shows ${view}`, () => hash().includes(`view=${view}`));
   await page.goBack();
   check(await until(() => hash().includes('view=ranks')), 'back');
   await page.goForward();
