@@ -14,7 +14,7 @@ namespace drgpum {
 
 struct ChildLimits {
   unsigned cpu_seconds = 10;
-  unsigned wall_seconds = 10;
+  unsigned wall_seconds = 60;  // long: another program may have the processor
   std::uint64_t memory_bytes = std::uint64_t{2} << 30;  // beyond what the parent has already
   std::uint64_t output_bytes = std::uint64_t{1} << 30;
 };

@@ -11,6 +11,7 @@
 #include "offline/source/demangle.h"
 #include "offline/source/frame_rules.h"
 #include "offline/source/source_map.h"
+#include "offline/source/symbol_cache.h"
 #include "offline/source/symbolize_module.h"
 
 namespace drgpum {
@@ -20,7 +21,7 @@ using trace::ApiKind;
 class PathResolver {
  public:
   PathResolver(const Trace& trace, const SourceOptions& options)
-      : trace_(trace), options_(options) {}
+      : trace_(trace), options_(options), cache_(options.cache_directory) {}
 
   SourceMap run() {
     collect_addresses();
@@ -68,18 +69,33 @@ class PathResolver {
     addresses.erase(std::unique(addresses.begin(), addresses.end()), addresses.end());
     if (is_system_module(module.path) && !options_.full_stacks) return;
     if (options_.progress) options_.progress(module.path);
-    ModuleRequest request{module.path, module.build_id, addresses, options_.symbol_paths};
-    ModuleLines lines = symbolize_module(request, limits_for(module.path));
-    ModuleNote note{module.path, addresses.size(), 0, std::move(lines.problem)};
-    for (std::size_t k = 0; k < addresses.size(); ++k) {
+    ModuleNote note{module.path, addresses.size(), 0, ""};
+    CachedFrames known = cache_.read(module.build_id);
+    find_missing(module, addresses, known, note);
+    for (const std::uint64_t address : addresses) {
       Frames frames;
-      for (const AddressFrame& frame : lines.frames[k])
+      for (const AddressFrame& frame : known[address])
         frames.push_back({keep(frame.function), keep_file(frame.file), frame.line, frame.inlined});
       if (!frames.empty() && !frames.front().file.empty()) ++note.with_lines;
-      resolved_[{&module, addresses[k]}] = std::move(frames);
+      resolved_[{&module, address}] = std::move(frames);
     }
     if (note.with_lines == note.addresses) note.problem.clear();
     map_.modules_.push_back(std::move(note));
+  }
+
+  // Adds to `known` what is not in it yet. Frames are kept only when nothing was amiss: a debug
+  // file may come later.
+  void find_missing(const TraceModule& module, const std::vector<std::uint64_t>& addresses,
+                    CachedFrames& known, ModuleNote& note) {
+    ModuleRequest request{module.path, module.build_id, {}, options_.symbol_paths};
+    for (const std::uint64_t address : addresses)
+      if (!known.contains(address)) request.addresses.push_back(address);
+    if (request.addresses.empty()) return;
+    ModuleLines lines = symbolize_module(request, limits_for(module.path));
+    for (std::size_t k = 0; k < request.addresses.size(); ++k)
+      known[request.addresses[k]] = std::move(lines.frames[k]);
+    note.problem = std::move(lines.problem);
+    if (note.problem.empty()) cache_.write(module.build_id, known);
   }
 
   // "/usr/bin/../include/a.h" is "/usr/include/a.h".
@@ -196,6 +212,7 @@ class PathResolver {
 
   const Trace& trace_;
   const SourceOptions& options_;
+  SymbolCache cache_;
   SourceMap map_;
   std::map<const TraceModule*, std::vector<std::uint64_t>> addresses_;
   std::map<std::pair<const TraceModule*, std::uint64_t>, Frames> resolved_;

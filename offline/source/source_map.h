@@ -39,6 +39,7 @@ struct ModuleNote {
 
 struct SourceOptions {
   std::vector<std::string> symbol_paths;  // where modules and their debug files may also be
+  std::string cache_directory;            // see symbol_cache.h; empty: nothing is kept
   bool full_stacks = false;  // also frames of system libraries, headers and program start
   std::function<void(std::string_view module)> progress;
 };

@@ -15,6 +15,7 @@
 #include "offline/source/demangle.h"
 #include "offline/source/elf_file.h"
 #include "offline/source/find_debug_file.h"
+#include "offline/source/frame_codec.h"
 #include "proto/wire.h"
 
 namespace drgpum {
@@ -25,10 +26,6 @@ enum class Depth { kFunctions, kLines, kSymbols };
 // Messages from the child: about one address, or about the files.
 constexpr std::uint32_t kPlace = 1;
 constexpr std::uint32_t kFrame = 2;  // repeated message
-constexpr std::uint32_t kFunction = 1;
-constexpr std::uint32_t kFile = 2;
-constexpr std::uint32_t kLine = 3;
-constexpr std::uint32_t kInlined = 4;
 constexpr std::uint32_t kLinesFrom = 3;
 constexpr std::uint32_t kProblem = 4;
 constexpr std::uint32_t kDone = 5;
@@ -109,12 +106,8 @@ class Symbolizer {
     message_.clear();
     message_.varint_field(kPlace, place);
     for (const AddressFrame& frame : frames) {
-      const std::size_t mark = message_.begin_message(kFrame);
-      message_.bytes_field(kFunction, display_name(frame.function));
-      message_.bytes_field(kFile, frame.file);
-      message_.varint_field(kLine, frame.line);
-      message_.varint_field(kInlined, frame.inlined ? 1 : 0);
-      message_.end_message(mark);
+      const AddressFrame shown{display_name(frame.function), frame.file, frame.line, frame.inlined};
+      encode_frame(kFrame, shown, message_);
     }
     output_.send(message_.bytes());
   }
@@ -146,7 +139,11 @@ class Answers {
     while (fields.next(field)) {
       if (field.number == kPlace && field.value < places_.size())
         place = static_cast<std::size_t>(field.value);
-      if (field.number == kFrame) frames.push_back(frame(field.bytes));
+      if (field.number == kFrame) {
+        auto frame = decode_frame(field.bytes);
+        if (!frame) return false;
+        frames.push_back(*std::move(frame));
+      }
       if (field.number == kLinesFrom) lines_.lines_from = field.text();
       if (field.number == kProblem) lines_.problem = field.text();
       if (field.number == kDone) done_ = true;
@@ -158,19 +155,6 @@ class Answers {
   [[nodiscard]] bool done() const { return done_; }
 
  private:
-  static AddressFrame frame(std::span<const std::uint8_t> bytes) {
-    AddressFrame frame;
-    wire::Decoder fields(bytes);
-    wire::Field field;
-    while (fields.next(field)) {
-      if (field.number == kFunction) frame.function = field.text();
-      if (field.number == kFile) frame.file = field.text();
-      if (field.number == kLine) frame.line = static_cast<std::uint32_t>(field.value);
-      if (field.number == kInlined) frame.inlined = field.value != 0;
-    }
-    return frame;
-  }
-
   std::span<const std::size_t> places_;
   ModuleLines& lines_;
   bool done_ = false;
@@ -199,7 +183,7 @@ ChildLimits limits_for(const std::string& path) {
   const auto size = static_cast<std::uint64_t>(found.st_size);
   const auto extra = static_cast<unsigned>(std::min<std::uint64_t>(size / kBytesPerSecond, 600));
   limits.cpu_seconds = std::max(limits.cpu_seconds, 2 * extra);
-  limits.wall_seconds = std::max(limits.wall_seconds, 4 * extra);
+  limits.wall_seconds = std::max(limits.wall_seconds, 12 * extra);
   limits.memory_bytes += 2 * size;  // sections are read and may be compressed
   return limits;
 }

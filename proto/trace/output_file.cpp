@@ -145,6 +145,7 @@ bool OutputFile::reserve(std::uint64_t from, std::uint64_t end, std::uint64_t li
 }
 
 bool OutputFile::store(std::uint64_t offset, std::span<const std::uint8_t> bytes) noexcept {
+  if (bytes.empty()) return true;
   if (mapped_) return std::memcpy(window_ + (offset - window_begin_), bytes.data(), bytes.size());
   while (!bytes.empty()) {
     const ssize_t stored = ::pwrite(fd_, bytes.data(), bytes.size(), static_cast<off_t>(offset));

@@ -17,7 +17,9 @@ class Words {
   static Result<Words> split(std::string_view statement);
 
   [[nodiscard]] bool empty() const { return words_.empty(); }
-  [[nodiscard]] std::string_view peek() const { return empty() ? "" : words_.front().text; }
+  [[nodiscard]] std::string_view peek() const {
+    return empty() ? std::string_view() : std::string_view(words_.front().text);
+  }
   // The next word that is no option; takes it.
   Result<std::string> take(std::string_view what);
   bool take_if(std::string_view word);

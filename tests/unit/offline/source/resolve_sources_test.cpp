@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Call paths of a trace to frames: module map, return addresses, cut frames, the allocation's site.
+#include <filesystem>
 #include <string>
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "offline/source/elf_file.h"
 #include "offline/source/source_map.h"
@@ -122,6 +124,25 @@ TEST(ResolveSourcesTest, ALaunchIsPlacedWhereItWasWritten) {
       load(module_line("app", kBase, CALL_PATH_SAMPLE) + "path P " + hex(in_function(kReserve)) +
            " " + hex(in_function("main")) + "\nlaunch _ZN6sample12reserve_moreEi path=P\n");
   EXPECT_EQ(names_of(resolve_sources(loaded, {}).path({1})), "main; ");
+}
+
+// The second time the module is gone, and the lines are still there.
+TEST(ResolveSourcesTest, LinesThatWereFoundOnceAreKept) {
+  const std::string folder = "/tmp/drgpum-resolve-" + std::to_string(::getpid());
+  std::filesystem::create_directories(folder);
+  std::filesystem::copy(CALL_PATH_SAMPLE, folder + "/app");
+  const std::string build_id = ElfFile::open(CALL_PATH_SAMPLE)->build_id();
+  ASSERT_FALSE(build_id.empty());
+  const Trace loaded = load("module app " + hex(kBase) + " " + hex(kBase + 0x100000) + " path=\"" +
+                            folder + "/app\" build-id=" + build_id + "\npath P " +
+                            hex(in_function(kGet)) + "\nalloc A 64 path=P\n");
+  SourceOptions options;
+  options.cache_directory = folder + "/cache";
+  EXPECT_EQ(resolve_sources(loaded, options).path({1}).frames.at(0).line, 6u);
+  std::filesystem::remove(folder + "/app");
+  EXPECT_EQ(resolve_sources(loaded, options).path({1}).frames.at(0).line, 6u);
+  EXPECT_EQ(resolve_sources(loaded, {}).path({1}).frames.at(0).line, 0u);
+  std::filesystem::remove_all(folder);
 }
 
 TEST(ResolveSourcesTest, NothingIsReadForATraceWithoutCallPaths) {
