@@ -22,6 +22,7 @@ int report_main(int argc, char** argv);
 int diff_main(int argc, char** argv);
 int export_main(int argc, char** argv);
 int plan_main(int argc, char** argv);
+int view_main(int argc, char** argv);
 
 struct Verb {
   std::string_view name;

@@ -29,8 +29,8 @@ std::string_view word(StateAtPeak state) {
 
 class ReportWriter {
  public:
-  ReportWriter(const Report& report, JsonWriter& json)
-      : report_(report), e_(report.evidence), json_(json) {}
+  ReportWriter(const Report& report, const JsonForm& form, JsonWriter& json)
+      : report_(report), e_(report.evidence), form_(form), json_(json) {}
 
   // The members of a report, within an object that is open.
   void members() {
@@ -67,6 +67,7 @@ class ReportWriter {
 
   const Report& report_;
   const Evidence& e_;
+  const JsonForm& form_;
   JsonWriter& json_;
 };
 
@@ -196,6 +197,7 @@ void ReportWriter::id_or_null(std::string_view key, std::uint32_t object) {
 }
 
 void ReportWriter::objects() {
+  if (form_.objects_and_more) return form_.objects_and_more(report_, json_);
   json_.key("objects").begin_array();
   for (std::uint32_t o = 0; o < e_.objects.size(); ++o)
     object(o);
@@ -346,11 +348,11 @@ void ReportWriter::suppressions() {
 
 }  // namespace
 
-void write_json(std::span<const Report> reports, std::ostream& out) {
+void write_json(std::span<const Report> reports, std::ostream& out, const JsonForm& form) {
   JsonWriter json(out);
   json.begin_object();
   if (reports.size() == 1) {
-    ReportWriter(reports.front(), json).members();
+    ReportWriter(reports.front(), form, json).members();
   } else {
     json.field("version", kReportVersion);
     json.field("worst", worst_of(reports));
@@ -368,7 +370,7 @@ void write_json(std::span<const Report> reports, std::ostream& out) {
     for (const Report& report : reports) {
       json.begin_object();
       json.field("trace", report.evidence.path);
-      ReportWriter(report, json).members();
+      ReportWriter(report, form, json).members();
       json.end_object();
     }
     json.end_array();
