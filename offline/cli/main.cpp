@@ -33,6 +33,7 @@ struct OtherVerb {
 };
 constexpr std::array kOtherVerbs{
     OtherVerb{"run", "run a program and record its GPU memory"},
+    OtherVerb{"doctor", "what this machine or a program lacks, and the remedy"},
 };
 
 void print_usage(std::FILE* to) {

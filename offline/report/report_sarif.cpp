@@ -152,8 +152,8 @@ void SarifWriter::result(std::size_t index) {
   std::string text = advice_for(report_, f) + " " +
                      iec_bytes(report_.evidence.objects[f.object].size) + " of memory";
   if (saves)
-    text += "; saves " + iec_bytes(f.joint_saving_bytes) + " of the peak with the other fixes, " +
-            iec_bytes(f.peak_saving_bytes) + " alone";
+    text += "; takes " + iec_bytes(f.peak_saving_bytes) + " off the peak alone, " +
+            iec_bytes(f.joint_saving_bytes) + " on top of the other fixes";
   message("message", text + ".");
   location(f);
   const SourceFrame* site = report_.site_of(report_.evidence.objects[f.object].alloc);

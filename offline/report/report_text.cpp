@@ -237,8 +237,8 @@ void TextReport::finding(std::size_t place, const Finding& f) {
       ": " + printable(r_.label(f.object)) + ", " + iec_bytes(e_.objects[f.object].size) + "  " +
       ink(proven ? Ink::kGreen : Ink::kYellow, proven ? "proven" : "possible");
   if (f.joint_saving_bytes > 0 || f.peak_saving_bytes > 0)
-    title += "  saves " + iec_bytes(f.joint_saving_bytes) + " with the other fixes, " +
-             iec_bytes(f.peak_saving_bytes) + " alone";
+    title += "  saves " + iec_bytes(f.peak_saving_bytes) + " alone, " +
+             iec_bytes(f.joint_saving_bytes) + " on top of the other fixes";
   out_ << title << '\n';
   const std::string site = site_of_object(f.object);
   if (!site.empty()) paragraph(5, "allocated in " + site, Ink::kDim);
