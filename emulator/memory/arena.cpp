@@ -16,6 +16,13 @@ namespace {
 
 constexpr std::uint64_t kPage = 4096;
 
+// ThreadSanitizer keeps that part of the address space inaccessible itself.
+#if defined(__SANITIZE_THREAD__)
+constexpr bool kHiddenAlready = true;
+#else
+constexpr bool kHiddenAlready = false;
+#endif
+
 // The raw call: sanitizers' wrappers of mmap refuse addresses outside their own layout.
 void* map(std::uint64_t address, std::uint64_t size, int protection) {
   const int fixed = address != 0 ? MAP_FIXED_NOREPLACE : 0;
@@ -44,11 +51,13 @@ Result<Arena> Arena::reserve(std::uint64_t base, std::uint64_t size, HostView vi
   arena.size_ = size;
   arena.begin_ = base;
   const bool hidden = view == HostView::kHidden;
-  void* visible = map(base, size, hidden ? PROT_NONE : PROT_READ | PROT_WRITE);
-  if (visible == MAP_FAILED) return refused(base, size);
-  if (reinterpret_cast<std::uint64_t>(visible) != base) {  // kernels before 4.17 take it as a hint
-    errno = EEXIST;
-    return refused(base, size);
+  if (!hidden || !kHiddenAlready) {
+    void* visible = map(base, size, hidden ? PROT_NONE : PROT_READ | PROT_WRITE);
+    if (visible == MAP_FAILED) return refused(base, size);
+    if (reinterpret_cast<std::uint64_t>(visible) != base) {  // kernels before 4.17: a hint only
+      errno = EEXIST;
+      return refused(base, size);
+    }
   }
   if (!hidden) return arena;
   void* alias = map(0, size, PROT_READ | PROT_WRITE);
