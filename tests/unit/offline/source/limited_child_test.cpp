@@ -56,6 +56,7 @@ TEST(LimitedChildTest, KeepsWhatAChildToldBeforeItDied) {
 TEST(LimitedChildTest, EndsAChildThatLoops) {
   ChildLimits limits;
   limits.cpu_seconds = 1;
+  limits.wall_seconds = 500;  // a busy machine gave the child one second of its time in fifty
   const Told told = run(limits, [](ChildOutput&) {
     while (::getppid() != 0) {
     }
