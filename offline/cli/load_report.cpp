@@ -15,7 +15,6 @@
 #include "offline/report/units.h"
 
 namespace drgpum {
-namespace {
 
 SourcePlaces places_of(const LoadArguments& a) {
   SourcePlaces places;
@@ -26,6 +25,8 @@ SourcePlaces places_of(const LoadArguments& a) {
   }
   return places;
 }
+
+namespace {
 
 Error bad_threshold(const std::string& text, const std::string& what) {
   return {ErrorCode::kInvalidArgument, "--threshold " + text + ": " + what};

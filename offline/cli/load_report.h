@@ -9,6 +9,7 @@
 
 #include "offline/cli/terminal.h"
 #include "offline/report/build_report.h"
+#include "offline/source/source_text.h"
 
 namespace CLI {
 class App;
@@ -33,6 +34,9 @@ void declare_load_options(CLI::App& app, LoadArguments& a);
 
 // Directories become the traces (*.drgp) in them, by name. kNotFound: a directory without any.
 Result<std::vector<std::string>> expand_traces(const std::vector<std::string>& paths);
+
+// Where the source files may lie, from --source-root and --path-map.
+SourcePlaces places_of(const LoadArguments& a);
 
 // kInvalidArgument: a threshold or a suppression is wrong. Other errors: the trace.
 Result<Report> load_report(const std::string& verb, const std::string& path, const LoadArguments& a,

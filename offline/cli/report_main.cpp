@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "offline/cli/load_report.h"
+#include "offline/cli/page_output.h"
 #include "offline/cli/verbs.h"
 #include "offline/patterns/explain.h"
 #include "offline/patterns/patterns.h"
@@ -89,6 +90,8 @@ void write_one(const Report& report, const Arguments& a, const TextStyle& style,
 // all where the form has room for one.
 void write(const std::vector<Report>& reports, const Arguments& a, std::ostream& out) {
   if (a.format == "json" && !a.brief) return write_json(reports, out);
+  // A program built without the web application writes the plain page instead.
+  if (a.format == "html" && !a.brief && write_report_page(reports, places_of(a.load), out)) return;
   const bool to_stdout = a.output.empty() || a.output == "-";
   const TextStyle style{terminal_width(STDOUT_FILENO), to_stdout && wants_colour(STDOUT_FILENO),
                         a.top};
@@ -120,7 +123,7 @@ Result<bool> any_gate_fails(const std::vector<Gate>& gates, const std::vector<Re
 
 int run(Arguments& a) {
   a.load.quiet = a.brief;
-  a.load.with_call_paths = a.format == "json" && !a.brief;
+  a.load.with_call_paths = (a.format == "json" || a.format == "html") && !a.brief;
   std::vector<Gate> gates;
   for (const std::string& text : a.fail_on) {
     Result<Gate> gate = parse_gate(text);

@@ -40,16 +40,6 @@ void declare(CLI::App& app, Arguments& a) {
       "  drgpum view app.drgp -o app.html\n");
 }
 
-SourcePlaces places_of(const LoadArguments& a) {
-  SourcePlaces places;
-  places.roots = a.source_roots;
-  for (const std::string& map : a.path_maps) {
-    const std::size_t equals = map.find('=');
-    places.path_map.emplace_back(map.substr(0, equals), map.substr(equals + 1));
-  }
-  return places;
-}
-
 // Whether the file is JSON, by its first character; a trace begins otherwise.
 bool is_json(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
