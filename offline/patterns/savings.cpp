@@ -59,7 +59,6 @@ class Ranking {
       measure_joint();
       order = ranked();
       const std::vector<bool> stood = stands_;
-      remove_all();
       take_in_order(order);
       settled = stands_ == stood;
     }
@@ -118,11 +117,6 @@ class Ranking {
     return order;
   }
 
-  void remove_all() {
-    for (const std::uint32_t i : mine_)
-      replay_.remove(i);
-  }
-
   // The first standing finding that contradicts `i`, in rank order; kNone when there is none.
   std::uint32_t contradicted_by(std::uint32_t i) const {
     std::uint32_t best = kNone;
@@ -146,6 +140,7 @@ class Ranking {
       if (of_object_[at] != but) visit(of_object_[at]);
   }
 
+  // Only what stands now and did not before, or the other way round, is replayed anew.
   void take_in_order(const std::vector<std::uint32_t>& order) {
     stands_.assign(findings_.size(), false);
     rank_.assign(findings_.size(), kNone);
@@ -153,10 +148,12 @@ class Ranking {
       rank_[order[place]] = place;
     for (const std::uint32_t i : order) {
       findings_[i].superseded_by = contradicted_by(i);
-      if (findings_[i].superseded_by != kNone) continue;
-      stands_[i] = true;
-      replay_.apply(i);
+      stands_[i] = findings_[i].superseded_by == kNone;
     }
+    for (const std::uint32_t i : mine_)
+      if (!stands_[i]) replay_.remove(i);
+    for (const std::uint32_t i : mine_)
+      if (stands_[i]) replay_.apply(i);
   }
 
   void measure_joint() {
