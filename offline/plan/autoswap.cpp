@@ -156,6 +156,14 @@ class SwapPlanner {
     const auto value = [&](const Weights& w) {
       return weighted_cost(player_, problem_, at_peak_, scores_, {w[0], w[1], w[2], w[3]}, limit);
     };
+    bayes.key = [&](const Weights& w) {
+      auto chosen = select_swaps(problem_, at_peak_, scores_, {w[0], w[1], w[2], w[3]}, limit);
+      std::sort(chosen.begin(), chosen.end());
+      std::uint64_t key = 1;
+      for (const std::uint32_t i : chosen)
+        key = (key ^ i) * 0x9e3779b97f4a7c15ULL;
+      return key;
+    };
     const BayesResult found = minimise(4, value, bayes);
     return {found.best[0], found.best[1], found.best[2], found.best[3]};
   }

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numbers>
 #include <random>
+#include <unordered_set>
 #include <utility>
 
 namespace drgpum {
@@ -137,6 +138,7 @@ class Optimiser {
 
  private:
   static constexpr int kDraws = 400;
+  static constexpr int kKeysLookedAt = 40;
 
   bool done() const {
     return std::ssize(points_) >= std::max(options_.evaluations, 1) ||
@@ -146,6 +148,7 @@ class Optimiser {
   void evaluate(const Weights& point) {
     points_.push_back(direction(point));
     values_.push_back(value_(points_.back()));
+    if (options_.key) seen_.insert(options_.key(points_.back()));
     if (values_.back() < values_[best_]) best_ = values_.size() - 1;
   }
 
@@ -178,17 +181,18 @@ class Optimiser {
     for (const double v : values_)
       scaled.push_back((v - mean) / deviation);
     const GaussianProcess process(points_, scaled);
-    Weights best;
-    double best_gain = -1;
+    std::vector<std::pair<double, Weights>> draws;
     for (int i = 0; i < kDraws; ++i) {
       Weights w = i % 2 == 0 ? anywhere() : near_best();
       const auto [expected, doubt] = process.at(w);
-      const double gain = expected_improvement(scaled[best_], expected, doubt);
-      if (gain <= best_gain) continue;
-      best_gain = gain;
-      best = std::move(w);
+      draws.emplace_back(-expected_improvement(scaled[best_], expected, doubt), std::move(w));
     }
-    return best;
+    std::sort(draws.begin(), draws.end());
+    for (int i = 0; i < kKeysLookedAt && options_.key; ++i) {
+      const Weights& w = draws[static_cast<std::size_t>(i)].second;
+      if (!seen_.contains(options_.key(w))) return w;
+    }
+    return draws.front().second;
   }
 
   const std::size_t dimensions_;
@@ -198,6 +202,7 @@ class Optimiser {
   std::vector<Weights> points_;
   std::vector<double> values_;
   std::size_t best_ = 0;
+  std::unordered_set<std::uint64_t> seen_;
 };
 
 }  // namespace

@@ -15,6 +15,8 @@ struct BayesOptions {
   std::uint64_t seed = 0;
   std::vector<Weights> first;  // evaluated before anything else
   double good_enough = 0;      // stops at a value not above this
+  // Weights with one key have one value: a point whose key was seen is not evaluated again.
+  std::function<std::uint64_t(const Weights&)> key = {};
 };
 
 struct BayesResult {

@@ -110,11 +110,13 @@ class Portfolio {
     if (footprint) offer(layout.offsets(), *footprint, with.name);
   }
 
-  void first_pass() { pass(kPasses.front(), {}); }
+  // Always ends, so it is the one that is likely to be good: on very many objects also quick.
+  void first_pass() { pass(kPasses[first_index()], {}); }
+  std::size_t first_index() const { return instance_.count() <= 50'000 ? 1 : 0; }
 
   void other_passes() {
-    for (std::size_t i = 1; i < kPasses.size() && !done(); ++i)
-      pass(kPasses[i], {result_.footprint, [this] { return stopped(); }});
+    for (std::size_t i = 0; i < kPasses.size() && !done(); ++i)
+      if (i != first_index()) pass(kPasses[i], {result_.footprint, [this] { return stopped(); }});
   }
 
   // Solves the objects that live through at least a share of the load exactly, then fills in the

@@ -131,6 +131,10 @@ class Trainer {
     for (int i = 0; i < run_.prologue; ++i)
       make_temporary("start", 1000 + draw(1 << 20));
     if (model_.library_bytes > 0) make("library", model_.library_bytes);
+    if (model_.statistics_bytes > 0) {
+      statistics_ = make("statistics", model_.statistics_bytes);
+      record_.write(statistics_);
+    }
     make_parameters();
     for (iteration_ = 0; iteration_ < run_.iterations; ++iteration_) {
       if (run_.marks) record_.iteration();
@@ -216,6 +220,7 @@ class Trainer {
   void forward(bool training) {
     input_ = make("input", model_.input_bytes);
     record_.write(input_);
+    if (training && model_.statistics_bytes > 0) record_.read(statistics_);
     outputs_.assign(model_.layers.size(), kNoObject);
     for (std::size_t l = 0; l < model_.layers.size(); ++l) {
       const TrainingLayer& layer = model_.layers[l];
@@ -289,6 +294,7 @@ class Trainer {
     forward(true);
     backward();
     update();
+    if (model_.statistics_bytes > 0) record_.write(statistics_);
   }
 
   void evaluate() {
@@ -309,6 +315,7 @@ class Trainer {
   std::vector<Parameter> parameters_;
   std::vector<std::uint32_t> outputs_;
   std::uint32_t input_ = 0;
+  std::uint32_t statistics_ = 0;
 };
 
 }  // namespace

@@ -24,7 +24,8 @@ struct TrainingLayer {
 struct TrainingModel {
   std::vector<TrainingLayer> layers;
   std::int64_t input_bytes = 0;
-  std::int64_t library_bytes = 0;  // held by libraries throughout, never touched by the program
+  std::int64_t library_bytes = 0;     // held by libraries throughout, never touched by the program
+  std::int64_t statistics_bytes = 0;  // read where an iteration begins, written where it ends
   double iteration_ns = 0;
   double forward_share = 0.34;  // of the iteration's time
   double update_share = 0.05;

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "offline/plan/autoswap.h"
 
+#include <cmath>
+
 #include <gtest/gtest.h>
 
 #include "offline/plan/check_plan.h"
 #include "offline/plan/check_swap.h"
 #include "offline/plan/iterations.h"
+#include "offline/plan/published_swap.h"
 #include "offline/plan/read_csv.h"
+#include "offline/plan/swap_bound.h"
+#include "tests/support/calibrated_vgg.h"
 #include "tests/support/training_trace.h"
 
 namespace drgpum {
@@ -70,6 +75,56 @@ TEST(AutoSwap, ThePoolAfterSwappingHoldsEveryStay) {
   const Problem stays = residency_problem(setting.problem, setting.trace, plan.schedule);
   EXPECT_TRUE(validate(stays));
   EXPECT_EQ(load_of(stays), plan.schedule.peak_bytes);
+}
+
+// The iteration that AutoSwap's authors measured, as far as it is known.
+SwapProblem published_iteration() {
+  const Problem trace = training_trace(testing::calibrated_vgg(), {.iterations = 5});
+  const Iterations iterations = *find_iterations(trace);
+  return *make_swap_problem(trace, iterations.first, iterations.last, true, {});
+}
+
+TEST(PublishedIteration, HasTheMeasuredPeakDurationCandidatesAndBound) {
+  const SwapProblem problem = published_iteration();
+  const auto mib = [](std::int64_t bytes) { return static_cast<double>(bytes) / (1 << 20); };
+  EXPECT_NEAR(mib(problem.peak_bytes), 647.7, 1.5);
+  EXPECT_NEAR(static_cast<double>(problem.duration_ns) / 1e6, 84.0, 0.1);
+  const auto among = peak_candidates(problem);
+  EXPECT_EQ(among.size(), 77u);
+  EXPECT_NEAR(mib(zero_stall_bound(problem, among)), 342.4, 1.0);
+}
+
+TEST(PublishedIteration, TheScoresCostAboutWhatTheAuthorsMeasured) {
+  const SwapProblem problem = published_iteration();
+  const auto among = peak_candidates(problem);
+  auto scores = swap_scores(problem, among);
+  normalise(scores);
+  int near = 0;
+  for (const testing::PublishedRow& row : testing::published_vgg_rows()) {
+    const std::int64_t limit = std::int64_t{row.limit_mib} << 20;
+    for (std::size_t k = 0; k < 4; ++k) {
+      SwapWeights unit{};
+      unit[k] = 1;
+      const auto chosen = select_swaps(problem, among, scores, unit, limit);
+      const double percent = 100.0 *
+                             static_cast<double>(published_overhead(problem, chosen, limit, {})) /
+                             static_cast<double>(problem.duration_ns);
+      EXPECT_NEAR(percent, row.percent[k], 2.6) << row.limit_mib << ' ' << kSwapScores[k];
+      near += std::abs(percent - row.percent[k]) <= 1.5;
+    }
+  }
+  EXPECT_GE(near, 33);
+}
+
+TEST(PublishedIteration, TheSearchReachesMoreThanTheScores) {
+  const SwapProblem problem = published_iteration();
+  const auto at = [&](int mib) { return plan_swaps(problem, std::int64_t{mib} << 20, {}); };
+  const SwapPlan no_stall = at(420);  // 35.2 % below the authors' peak
+  EXPECT_TRUE(no_stall.feasible);
+  EXPECT_EQ(no_stall.schedule.cost.overhead_ns, 0);
+  const SwapPlan half = at(320);  // 50.6 %
+  EXPECT_TRUE(half.feasible);
+  EXPECT_LE(half.schedule.cost.overhead_ns, problem.duration_ns * 8 / 100);
 }
 
 TEST(SwapScores, FollowTheirDefinitionsOnAnExampleByHand) {
