@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Set-up, build, and every test.   scripts/test.sh [--long] [CTEST-ARGUMENTS...]
-#   --long   also the corpora and the sanitizer builds (asan with ubsan, tsan)
+#   --long   also in the sanitizer builds (asan with ubsan, tsan), and tests labelled long
 set -euo pipefail
 cd "$(dirname "$0")/.."
 long=

@@ -35,10 +35,15 @@ def runtime_environment(build, folder):
 
 
 def accesses(drgpum, trace):
-    """Which launch reads and writes which object, as sorted lines free of addresses and times."""
+    """Which launch reads and writes which object, as sorted lines.
+
+    Without widths: machine code may join accesses that are apart in PTX.
+    """
     text = subprocess.run([drgpum, "info", "--records", str(trace)], capture_output=True, text=True, timeout=600).stdout
-    lines = [line for line in text.splitlines() if re.search(r"\b(reads|writes)\b", line)]
-    return sorted(re.sub(r"@\S+|\bt=\S+", "", line) for line in lines)
+    lines = [line for line in text.splitlines() if line.startswith("access ")]
+    if not lines:
+        return [f"{trace}: no access was recorded"]  # differs from any other trace's
+    return sorted(re.sub(r" (min|max)_access_bytes=\d+", "", line) for line in lines)
 
 
 def observe(drgpum, program, device, folder, environment):
