@@ -5,6 +5,8 @@
 #include <unordered_map>
 
 #include "offline/order/evidence.h"
+#include "offline/order/index_of.h"
+#include "offline/order/pack_uses.h"
 
 namespace drgpum {
 namespace {
@@ -12,34 +14,6 @@ namespace {
 using trace::ApiKind;
 
 constexpr std::uint32_t kMaxDetails = (1u << 26) - 2;
-
-// Ids to indices. Ids of our own profiler count up from 0; a map takes any that do not.
-class IndexOf {
- public:
-  std::uint32_t find(std::uint32_t id) const {
-    if (id < dense_.size()) return dense_[id];
-    const auto at = sparse_.find(id);
-    return at == sparse_.end() ? kNone : at->second;
-  }
-  void set(std::uint32_t id, std::uint32_t index) {
-    if (id >= kDense) {
-      sparse_[id] = index;
-      return;
-    }
-    if (id >= dense_.size()) dense_.resize(std::max<std::size_t>(id + 1, dense_.size() * 2), kNone);
-    dense_[id] = index;
-  }
-
- private:
-  static constexpr std::uint32_t kDense = 1u << 24;
-  std::vector<std::uint32_t> dense_;
-  std::unordered_map<std::uint32_t, std::uint32_t> sparse_;
-};
-
-struct RawUse {
-  std::uint32_t object = 0;
-  Use use;
-};
 
 // The bounds of an extent within its object.
 trace::ByteRange bounds_of(const Extent& e) {
@@ -204,9 +178,6 @@ class EvidenceBuilder::Impl {
                   std::uint32_t flags);
   void fill_payload(Api& api, const trace::GpuApi& r, std::uint32_t index);
   void close_lives();
-  void sort_uses();
-  void merge_uses();
-  Use merged(Use a, Use b);
   void collect_launches();
 
   Evidence out_;
@@ -362,72 +333,6 @@ void EvidenceBuilder::Impl::close_lives() {
   }
 }
 
-void EvidenceBuilder::Impl::sort_uses() {
-  std::vector<std::uint64_t>& begin = out_.use_begin;
-  begin.assign(out_.objects.size() + 1, 0);
-  for (const RawUse& raw : raw_)
-    ++begin[raw.object + 1];
-  for (std::size_t i = 1; i < begin.size(); ++i)
-    begin[i] += begin[i - 1];
-  out_.uses.resize(raw_.size());
-  std::vector<std::uint64_t> next(begin.begin(), begin.end() - 1);
-  for (const RawUse& raw : raw_)
-    out_.uses[next[raw.object]++] = raw.use;
-  std::vector<RawUse>().swap(raw_);
-  const auto earlier = [](const Use& a, const Use& b) { return a.api < b.api; };
-  for (std::size_t object = 0; object < out_.objects.size(); ++object) {
-    const auto first = out_.uses.begin() + static_cast<std::ptrdiff_t>(begin[object]);
-    const auto last = out_.uses.begin() + static_cast<std::ptrdiff_t>(begin[object + 1]);
-    if (!std::is_sorted(first, last, earlier)) std::stable_sort(first, last, earlier);
-  }
-}
-
-Use EvidenceBuilder::Impl::merged(Use a, Use b) {
-  const std::uint32_t flags = a.flags() | b.flags();
-  if (!a.has_detail() || !b.has_detail()) {
-    // Extents and maps of either side still hold for their own half; bounds no longer do.
-    const Use with = a.has_detail() ? a : b;
-    if (!with.has_detail()) return {a.api, flags};
-    UseDetail& detail = out_.details[with.detail()];
-    if (detail.map == kNone) detail.bounds = {};
-    if (detail.map == kNone && detail.extent_read == kNone && detail.extent_written == kNone)
-      return {a.api, flags};
-    return {a.api, flags | (with.packed & ~63u)};
-  }
-  UseDetail& into = out_.details[a.detail()];
-  const UseDetail& from = out_.details[b.detail()];
-  if (into.extent_read == kNone) into.extent_read = from.extent_read;
-  if (into.extent_written == kNone) into.extent_written = from.extent_written;
-  if (into.map == kNone) into.map = from.map;
-  if (into.bounds.end == 0) {
-    into.bounds = from.bounds;
-  } else if (from.bounds.end != 0) {
-    into.bounds = {std::min(into.bounds.begin, from.bounds.begin),
-                   std::max(into.bounds.end, from.bounds.end)};
-  }
-  return {a.api, flags | (a.packed & ~63u)};
-}
-
-void EvidenceBuilder::Impl::merge_uses() {
-  std::uint64_t write = 0;
-  for (std::size_t object = 0; object < out_.objects.size(); ++object) {
-    const std::uint64_t first = out_.use_begin[object];
-    const std::uint64_t last = out_.use_begin[object + 1];
-    out_.use_begin[object] = write;
-    for (std::uint64_t i = first; i < last; ++i) {
-      const Use use = out_.uses[i];
-      const bool same = write > out_.use_begin[object] && out_.uses[write - 1].api == use.api;
-      if (same) {
-        out_.uses[write - 1] = merged(out_.uses[write - 1], use);
-      } else {
-        out_.uses[write++] = use;
-      }
-    }
-  }
-  out_.use_begin.back() = write;
-  out_.uses.resize(write);
-}
-
 void EvidenceBuilder::Impl::collect_launches() {
   for (std::uint32_t api = 0; api < out_.api_count(); ++api) {
     if (out_.apis[api].kind != ApiKind::kLaunch) continue;
@@ -441,8 +346,7 @@ void EvidenceBuilder::Impl::collect_launches() {
 
 Evidence EvidenceBuilder::Impl::finish() {
   close_lives();
-  sort_uses();
-  merge_uses();
+  pack_uses(std::move(raw_), out_);
   collect_launches();
   return std::move(out_);
 }
