@@ -119,6 +119,7 @@ CUresult cuMipmappedArrayCreate(CUmipmappedArray* result, const CUDA_ARRAY3D_DES
   MipmappedArray* mipmapped = call.core().mipmapped_arrays.make();
   mipmapped->context = call.context;
   CUDA_ARRAY3D_DESCRIPTOR level = *descriptor;
+  const bool layered = (descriptor->Flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP)) != 0;
   const auto halve = [](std::size_t& extent) { extent = extent > 1 ? extent / 2 : extent; };
   for (unsigned i = 0; i < levels; ++i) {
     Array* array = nullptr;
@@ -132,7 +133,7 @@ CUresult cuMipmappedArrayCreate(CUmipmappedArray* result, const CUDA_ARRAY3D_DES
     mipmapped->levels.push_back(array);
     halve(level.Width);
     halve(level.Height);
-    halve(level.Depth);
+    if (!layered) halve(level.Depth);
   }
   *result = reinterpret_cast<CUmipmappedArray>(mipmapped);
   return CUDA_SUCCESS;

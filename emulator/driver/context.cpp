@@ -73,6 +73,8 @@ void release_everything(Section& section, Context& context) {
     core.arrays.remove(array);
   for (MipmappedArray* array : those_of(core.mipmapped_arrays, mine))
     core.mipmapped_arrays.remove(array);
+  for (Texture* texture : those_of(core.textures.objects, mine))
+    core.textures.objects.remove(texture);
   core.contexts.for_each([&](Context& other) { other.peers.erase(&context); });
   core.memory->free_all_of(&context);
 }

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -141,6 +142,8 @@ bool lower_control(Builder& builder, const ptx::Instruction& instruction);
 bool lower_call(Builder& builder, const ptx::Instruction& instruction);
 bool lower_matrix(Builder& builder, const ptx::Instruction& instruction);
 bool lower_video(Builder& builder, const ptx::Instruction& instruction);
+bool lower_texture(Builder& builder, const ptx::Instruction& instruction);
+bool lower_surface(Builder& builder, const ptx::Instruction& instruction);
 
 // The address operand of a memory instruction in a form that its handler can use.
 MemoryAccess& lower_address(Builder& builder, const ptx::Instruction& instruction,
@@ -148,6 +151,8 @@ MemoryAccess& lower_address(Builder& builder, const ptx::Instruction& instructio
 // All operands of an instruction, destinations first, that are no addresses; and those that are.
 std::vector<const ptx::Operand*> values_of(const ptx::Instruction& instruction);
 std::vector<const ptx::Operand*> addresses_of(const ptx::Instruction& instruction);
+// Whether a dotted word stands in the opcode.
+bool has_word(const ptx::Instruction& instruction, std::string_view word);
 
 // Handlers that lowering itself needs.
 extern const Handler kGuardOne;    // detail: 1 when negated; a: predicate

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "emulator/exec/access_hook.h"
+#include "emulator/exec/texture.h"
 #include "emulator/memory/address_space.h"
 #include "emulator/ptx/program.h"
 #include "proto/base/result.h"
@@ -103,6 +104,7 @@ struct LaunchConfig {
   std::uint32_t workers = 1;              // threads; 1 is deterministic
   std::uint64_t start_ns = 0;             // %globaltimer at the start, virtual
   AccessHook* hook = nullptr;
+  const TextureTable* textures = nullptr;  // absent: every handle is one of nothing
   // Device printf: called with whole formatted chunks, in order of execution.
   std::function<void(std::string_view)> print;
   // Device-side malloc and free (device heap); absent: malloc returns null.

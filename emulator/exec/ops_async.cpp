@@ -190,10 +190,6 @@ const Op* mbarrier(const Op* op, WarpContext& warp) {
   return op + 1;
 }
 
-bool has_word(const ptx::Instruction& in, std::string_view word) {
-  return std::find(in.modifiers.begin(), in.modifiers.end(), word) != in.modifiers.end();
-}
-
 MemoryAccess& barrier_word(Builder& builder, const ptx::Instruction& in,
                            const ptx::Operand& address) {
   const bool shared = in.space == Space::kShared;

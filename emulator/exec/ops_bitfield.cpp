@@ -197,10 +197,6 @@ const Op* dot_product(const Op* op, WarpContext& warp) {
   return op + 1;
 }
 
-bool has_word(const ptx::Instruction& in, std::string_view word) {
-  return std::find(in.modifiers.begin(), in.modifiers.end(), word) != in.modifiers.end();
-}
-
 bool lower_permute(Builder& builder, const ptx::Instruction& in) {
   constexpr std::string_view kWords[] = {"f4e", "b4e", "rc8", "ecl", "ecr", "rc16"};
   emit_ternary(builder, in, permute, 4, 4, 4);

@@ -132,10 +132,6 @@ Handler fma_handler(const ptx::Instruction& in) {
   return in.sat ? ternary<float, float, float, Saturated<Fma>> : ternary<float, float, float, Fma>;
 }
 
-bool has_word(const ptx::Instruction& in, const char* word) {
-  return std::find(in.modifiers.begin(), in.modifiers.end(), word) != in.modifiers.end();
-}
-
 template <bool minimum>
 Handler min_max_handler(const ptx::Instruction& in) {
   return has_word(in, "NaN") ? two_unsaturated<MinMax<minimum, true>>(in.type)

@@ -18,6 +18,7 @@
 #include "emulator/machine/module.h"
 #include "emulator/machine/observer.h"
 #include "emulator/machine/settings.h"
+#include "emulator/machine/texture.h"
 #include "emulator/memory/device_memory.h"
 
 namespace drgpum::emulator {
@@ -82,6 +83,7 @@ class MachineCore final : public Machine {
   HandleSet<Pool> pools;
   HandleSet<Array> arrays;
   HandleSet<MipmappedArray> mipmapped_arrays;
+  Textures textures;
   HandleSet<Graph> graphs;
   HandleSet<GraphExec> graph_execs;
   HandleSet<Capture> captures;

@@ -105,6 +105,7 @@ exec::LaunchResult execute(Section& section, Stream& stream, const KernelWork& w
   config.workers = core.settings.workers;
   config.start_ns = start_ns;
   config.hook = hook;
+  config.textures = &core.textures;
   config.print = [&context](std::string_view text) { context.printed += text; };
   give_heap(config, *core.memory, context);
   const AllocationTable::Reader reader(*core.memory);
