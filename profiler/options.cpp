@@ -115,6 +115,12 @@ constexpr Variable kVariables[] = {
      [](const std::string& v, Options* o) -> Status { return o->sanitizer_library = v, Ok{}; }},
     {"DRGPUM_STATUS_FILE",
      [](const std::string& v, Options* o) -> Status { return o->report_to = v, Ok{}; }},
+    {"DRGPUM_PASS",
+     [](const std::string& v, Options* o) {
+       return read_choice(v, "access", "timing", &o->timing);
+     }},
+    {"DRGPUM_CUPTI_LIB",
+     [](const std::string& v, Options* o) -> Status { return o->cupti_library = v, Ok{}; }},
 };
 
 }  // namespace

@@ -39,6 +39,8 @@ struct Options {
   bool emulated = false;                     // DRGPUM_DEVICE_KIND=emulated
   std::string sanitizer_library;             // DRGPUM_SANITIZER_LIB
   std::string report_to;                     // DRGPUM_STATUS_FILE: told the trace and failures
+  bool timing = false;                       // DRGPUM_PASS=timing: times, and no accesses
+  std::string cupti_library;                 // DRGPUM_CUPTI_LIB, for the timing pass
 };
 
 // Value of an environment variable, or nullptr.

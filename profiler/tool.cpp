@@ -20,6 +20,8 @@
 #include "profiler/output_name.h"
 #include "profiler/sanitizer_library.h"
 #include "profiler/session.h"
+#include "profiler/timing/cupti_library.h"
+#include "profiler/timing/timing_session.h"
 #include "proto/sanitizer/abi_probe.h"
 
 #ifndef DRGPUM_VERSION
@@ -36,6 +38,7 @@ using sanitizer::Domain;
 // and after its destructors.
 std::atomic<bool> started{false};
 std::atomic<Session*> session{nullptr};
+std::atomic<TimingSession*> timing{nullptr};  // the one or the other, never both
 std::atomic<int> exit_code{0};
 std::atomic<bool> exit_code_known{false};
 Options* options = nullptr;
@@ -97,7 +100,9 @@ trace::ProcessRecord describe_process() {
   record.argv = command_line();
   record.working_directory = current_folder();
   record.start_unix_ns = clock_ns(CLOCK_REALTIME);
-  record.mode = options->mode == Mode::kIntra ? "intra" : "object";
+  record.mode = options->timing                  ? "timing"
+                : options->mode == Mode::kIntra ? "intra"
+                                                : "object";
   record.options = options_in_force(environment);
   record.rank = rank_of(environment);
   return record;
@@ -199,6 +204,23 @@ Result<std::unique_ptr<trace::TraceWriter>> create_trace(std::string* path) {
   return trace::TraceWriter::create(*path, process, file);
 }
 
+Result<std::string> trace_path() {
+  auto name = expand_output_name(options->output, this_process(), environment);
+  if (!name) return std::move(name).error();
+  return absolute(*name);
+}
+
+Status start_timing() {
+  ASSIGN_OR_RETURN(const CuptiApi api, open_cupti(cupti_library_candidates(environment)));
+  ASSIGN_OR_RETURN(std::string path, trace_path());
+  ASSIGN_OR_RETURN(std::unique_ptr<trace::TraceWriter> writer, create_trace(&path));
+  auto made = std::make_unique<TimingSession>(api, std::move(writer));
+  RETURN_IF_ERROR(made->start());
+  report("trace", path);
+  timing.store(made.release(), std::memory_order_release);
+  return Ok{};
+}
+
 Status start() {
   ASSIGN_OR_RETURN(Options read, options_from(environment));
   options = new Options(std::move(read));
@@ -206,12 +228,11 @@ Status start() {
       options->application_pid != static_cast<std::uint64_t>(getpid())) {
     return Ok{};
   }
+  if (options->timing) return start_timing();
   Session::Setup setup;
   setup.options = *options;
   ASSIGN_OR_RETURN(setup.filter, KernelFilter::make(*options));
-  auto name = expand_output_name(options->output, this_process(), environment);
-  if (!name) return std::move(name).error();
-  setup.trace_path = absolute(*name);
+  ASSIGN_OR_RETURN(setup.trace_path, trace_path());
   setup.start_ns = clock_ns(CLOCK_MONOTONIC);
   ASSIGN_OR_RETURN(const Library library, attach());
   auto writer = create_trace(&setup.trace_path);
@@ -231,6 +252,7 @@ Status start() {
 void on_fork_child() {
   started.store(true);
   if (Session* live = session.exchange(nullptr)) live->abandon();
+  if (TimingSession* live = timing.exchange(nullptr)) live->abandon();
 }
 
 // Runs before the handlers that the program registered earlier: CUDA still works.
@@ -238,6 +260,7 @@ void on_process_exit(int code, void*) {
   exit_code.store(code);
   exit_code_known.store(true);
   if (Session* live = session.load(std::memory_order_acquire)) live->drain();
+  if (TimingSession* live = timing.load(std::memory_order_acquire)) live->finish(code);
 }
 
 }  // namespace
@@ -253,7 +276,7 @@ void start_tool() noexcept {
     std::fprintf(stderr, "drgpum: not recording: %s\n", error.what());
     return;
   }
-  if (session.load() == nullptr) return;
+  if (session.load() == nullptr && timing.load() == nullptr) return;
   pthread_atfork(nullptr, nullptr, on_fork_child);
   on_exit(on_process_exit, nullptr);
 }

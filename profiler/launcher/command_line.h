@@ -18,6 +18,7 @@ struct RunRequest {
   std::string log_file;  // for the report; empty: stderr
   bool force = false;    // replace an existing output
   bool quiet = false;    // no report afterwards
+  bool timing = false;   // run once more for the times of the work
   bool help = false;
   bool application_only = false;    // not the processes that the program starts
   bool asks_for_emulation = false;  // an option that only the emulated device has was given

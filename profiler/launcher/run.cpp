@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/launcher/run.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -18,6 +19,7 @@
 #include "profiler/launcher/locations.h"
 #include "profiler/launcher/program_image.h"
 #include "profiler/launcher/status_file.h"
+#include "profiler/launcher/timing_run.h"
 #include "profiler/output_name.h"
 #include "profiler/sanitizer_library.h"
 
@@ -174,12 +176,30 @@ void report(const Locations& locations, const std::vector<std::string>& traces,
     std::fprintf(stderr, "drgpum: trace %s\n", trace.c_str());
 }
 
-// What is left to say when the program has ended; returns the status that takes the place of 0.
-int conclude(const RunRequest& request, const Locations& locations, const RunStatus& status) {
+std::vector<std::string> traces_of(const RunStatus& status) {
   std::vector<std::string> traces;
   for (const std::string& trace : status.traces) {
     if (access(trace.c_str(), R_OK) == 0) traces.push_back(trace);
   }
+  return traces;
+}
+
+// The second run; returns the status that takes the place of 0.
+int add_times(const TimingPlan& plan, const RunRequest& request, const RunStatus& status,
+              const ChildEnd& end) {
+  const std::vector<std::string> traces = traces_of(status);
+  if (traces.empty()) return 0;
+  if (end.by_signal) return fail("no device times: the program did not end by itself", kToolFailed);
+  if (isatty(STDERR_FILENO) == 1 && !request.quiet) {
+    std::fprintf(stderr, "drgpum: running once more for device times\n");
+  }
+  const Status timed = time_traces(plan, request, traces);
+  return timed ? 0 : fail("no device times: " + timed.error().message, kToolFailed);
+}
+
+// What is left to say when the program has ended; returns the status that takes the place of 0.
+int conclude(const RunRequest& request, const Locations& locations, const RunStatus& status) {
+  const std::vector<std::string> traces = traces_of(status);
   if (!traces.empty() && !request.quiet) report(locations, traces, request.log_file);
   for (const std::string& failure : status.failures)
     fail(failure, 0);
@@ -208,6 +228,9 @@ int run(const RunRequest& request) {
   if (!status_file) return fail(status_file.error().message, kToolFailed);
   auto variables = variables_for(request, locations, program, *status_file);
   if (!variables) return fail(variables.error().message, kToolFailed);
+  Result<TimingPlan> timing = TimingPlan{};
+  if (request.timing) timing = plan_timing(locations, program, *variables);
+  if (!timing) return fail(timing.error().message, kToolFailed);
   ChildPlan plan;
   plan.path = program;
   plan.arguments = request.program;
@@ -215,7 +238,9 @@ int run(const RunRequest& request) {
   plan.before = [&] { return prepare_output(request, program); };
   const ChildEnd end = run_child(plan);
   if (!end.started) return fail(end.refusal, end.refusal_status);
-  const int status = conclude(request, locations, status_file->read());
+  const RunStatus told = status_file->read();
+  const int without_times = request.timing ? add_times(*timing, request, told, end) : 0;
+  const int status = std::max(without_times, conclude(request, locations, told));
   unlink(status_file->path().c_str());
   end_like(end, status);
 }

@@ -37,10 +37,10 @@ template <>
 inline constexpr std::array<std::string_view, 6> kEnumNames<MarkKind>{
     "push", "pop", "mark", "iteration", "capture-start", "capture-stop"};
 template <>
-inline constexpr std::array<std::string_view, 11> kEnumNames<CoverageKind>{
+inline constexpr std::array<std::string_view, 12> kEnumNames<CoverageKind>{
     "unpatched-kernel", "unsampled-launch",    "slots-full",   "unknown-address",
     "opaque-object",    "unknown-instruction", "lost-records", "tool-disabled",
-    "size-limit",       "coarse-map",          "no-counts"};
+    "size-limit",       "coarse-map",          "no-counts",    "untimed-call"};
 
 template <typename Enum>
 constexpr std::string_view enum_name(Enum value) {

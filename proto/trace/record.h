@@ -230,6 +230,7 @@ enum class CoverageKind : std::uint8_t {
   kSizeLimit,     // --max-size reached
   kCoarseMap,     // cells wider than the narrowest access
   kNoCounts,
+  kUntimedCall,  // work of the device that the timing run did not show again
 };
 
 struct CoverageRecord {

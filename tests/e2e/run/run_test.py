@@ -198,6 +198,72 @@ class Run(unittest.TestCase):
         self.assertEqual((done.stdout, done.returncode), (bare("exit", "7").stdout, 7))
         self.assertEqual(self.state()[0], 0)
 
+    def timed(self, trace=None):
+        """The device's calls of a trace, and those of them that have a time."""
+        kinds = ("kind=launch", "kind=memcpy", "kind=memset")
+        device = {line.split()[1][3:] for line in self.lines("call ", trace) if any(kind in line for kind in kinds)}
+        times = {line.split()[1][4:] for line in self.lines("time ", trace)}
+        return device, device & times
+
+    def test_a_timing_run_adds_times_and_changes_nothing_else(self):
+        for word in ("exit", "graph", "free", "late-free"):
+            with self.subTest(word):
+                self.trace = self.folder / f"{word}.drgp"
+                expected = bare(word)
+                done = self.run_under(ARGS.program, word, options=("-q", "--timing"))
+                self.assertEqual((done.stdout, done.stderr, done.returncode),
+                                 (expected.stdout, expected.stderr, expected.returncode))
+                self.assertEqual(self.state()[0], 0)
+                device, timed = self.timed()
+                self.assertEqual(device, timed)
+                self.assertGreater(len(device), 1)
+                self.assertEqual(self.lines("coverage "), [])
+                self.assertEqual([path.name for path in self.folder.glob("*.timed")], [])
+
+    def test_times_follow_on_each_other_on_a_stream(self):
+        self.run_under(ARGS.program, "graph", options=("-q", "--timing"))
+        spans = []
+        for line in self.lines("time "):
+            fields = dict(word.split("=") for word in line.split()[1:])
+            spans.append((int(fields.get("begin_ns", 0)), int(fields.get("end_ns", 0)), fields.get("api", "0")))
+        launches = {line.split()[1][3:] for line in self.lines("call ") if "kind=launch" in line}
+        kernels = sorted(span for span in spans if span[2] in launches)
+        self.assertGreater(len(kernels), 4)
+        for before, after in zip(kernels, kernels[1:]):
+            self.assertLess(before[0], before[1])
+            self.assertLessEqual(before[1], after[0])
+
+    def test_every_process_of_a_run_gets_times(self):
+        self.run_under(ARGS.program, "exec", options=("-q", "--timing"))
+        traces = sorted(self.folder.glob("*.drgp"))
+        self.assertEqual(len(traces), 2)
+        for trace in traces:
+            device, timed = self.timed(trace)
+            self.assertEqual(device, timed)
+
+    def test_threads_change_places_and_still_get_times(self):
+        self.run_under(ARGS.program, "threads", options=("-q", "--timing"))
+        device, timed = self.timed()
+        self.assertGreaterEqual(len(timed), 0.9 * len(device))
+
+    def test_a_program_that_dies_gets_no_times(self):
+        done = self.run_under(ARGS.program, "abort", options=("-q", "--timing"))
+        self.assertEqual(done.returncode, -6)
+        self.assertIn(b"no device times", done.stderr)
+        self.assertEqual(self.lines("time "), [])
+
+    def test_a_timing_run_reads_the_same_input(self):
+        source = self.folder / "input"
+        source.write_bytes(b"skipped\nread\n")
+        script = 'read line; [ "$line" = read ] || exit 9; exec "$0" exit 0'
+        with source.open("rb") as file:
+            os.lseek(file.fileno(), 8, os.SEEK_SET)
+            done = self.run_under("/bin/sh", "-c", script, ARGS.program, options=("-q", "--timing"), stdin=file)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        device, timed = self.timed()
+        self.assertEqual(device, timed)
+        self.assertGreater(len(device), 1)
+
     def test_maps_inside_the_objects(self):
         self.run_under(ARGS.program, options=("-q", "--mode", "intra"))
         (line,) = self.lines("map ")

@@ -62,8 +62,7 @@ TEST(RunCommandLine, MistakesAreNamed) {
   EXPECT_EQ(error_of({}), "no program to run (see drgpum run --help)");
   EXPECT_EQ(error_of({"--nonsense", "a"}), "unknown option --nonsense (see drgpum run --help)");
   EXPECT_EQ(error_of({"-o"}), "-o needs a value (see drgpum run --help)");
-  EXPECT_EQ(error_of({"--timing", "a"}),
-            "--timing: no device tells its times yet; leave it out (see drgpum run --help)");
+  EXPECT_EQ(error_of({"--timing=1", "a"}), "--timing takes no value (see drgpum run --help)");
   EXPECT_EQ(error_of({"--quiet=1", "a"}), "--quiet takes no value (see drgpum run --help)");
   EXPECT_EQ(error_of({"--device", "tpu", "a"}),
             "--device: 'tpu' is none of auto, gpu, emulated (see drgpum run --help)");
