@@ -17,22 +17,33 @@ using SharedAddress = std::uint32_t;
 constexpr std::uint32_t kBulkBlockBytes = 16;
 constexpr std::uint32_t kBulkBlockMask = 0xffff;  // the upper half holds byte masks and flags
 
-using Marker = void (*)(LaunchSlot*, std::uint64_t, std::uint32_t, std::uint32_t);
+using Marker = void (*)(LaunchSlot*, Pc, std::uint64_t, std::uint32_t, std::uint32_t);
 
-template <Marker mark>
-__device__ __forceinline__ int global(void* slot, void* address, std::uint32_t size,
+__device__ __forceinline__ void mark(LaunchSlot* slot, Pc, std::uint64_t address,
+                                     std::uint32_t size, std::uint32_t access) {
+  drgpum::device::mark_access<DeviceMemory>(slot, address, size, access);
+}
+
+__device__ __forceinline__ void map(LaunchSlot* slot, Pc pc, std::uint64_t address,
+                                    std::uint32_t size, std::uint32_t access) {
+  drgpum::device::map_access<DeviceMemory>(slot, pc, address, size, access);
+}
+
+template <Marker marker>
+__device__ __forceinline__ int global(void* slot, Pc pc, void* address, std::uint32_t size,
                                       std::uint32_t flags) {
   const std::uint32_t access = drgpum::device::access_of_flags(flags);
   if (access != 0 && size != 0) {
-    mark(static_cast<LaunchSlot*>(slot), reinterpret_cast<std::uint64_t>(address), size, access);
+    marker(static_cast<LaunchSlot*>(slot), pc, reinterpret_cast<std::uint64_t>(address), size,
+           access);
   }
   return 0;
 }
 
-template <Marker mark>
-__device__ __forceinline__ int range(void* slot, std::uint64_t address, std::uint32_t size,
+template <Marker marker>
+__device__ __forceinline__ int range(void* slot, Pc pc, std::uint64_t address, std::uint32_t size,
                                      std::uint32_t access) {
-  if (address != 0 && size != 0) mark(static_cast<LaunchSlot*>(slot), address, size, access);
+  if (address != 0 && size != 0) marker(static_cast<LaunchSlot*>(slot), pc, address, size, access);
   return 0;
 }
 
@@ -43,35 +54,35 @@ __device__ __forceinline__ int range(void* slot, std::uint64_t address, std::uin
 // Loads, stores and atomics of global memory; cp.async (no source: it only fills with zeros);
 // cp.async.bulk in blocks of 16 bytes: loads, stores and reductions of global memory.
 #define DRGPUM_ACCESS_PATCHES(prefix, marker)                                                     \
-  DRGPUM_PATCH prefix##_global(void* slot, Pc, void* address, std::uint32_t size,                 \
+  DRGPUM_PATCH prefix##_global(void* slot, Pc pc, void* address, std::uint32_t size,              \
                                std::uint32_t flags, const void*) {                                \
-    return global<marker<DeviceMemory>>(slot, address, size, flags);                              \
+    return global<marker>(slot, pc, address, size, flags);                                        \
   }                                                                                               \
-  DRGPUM_PATCH prefix##_async_copy(void* slot, Pc, void* source, SharedAddress,                   \
+  DRGPUM_PATCH prefix##_async_copy(void* slot, Pc pc, void* source, SharedAddress,                \
                                    std::uint32_t size) {                                          \
-    return range<marker<DeviceMemory>>(slot, reinterpret_cast<std::uint64_t>(source), size,       \
+    return range<marker>(slot, pc, reinterpret_cast<std::uint64_t>(source), size,                 \
                                        drgpum::device::kReadAccess);                              \
   }                                                                                               \
-  DRGPUM_PATCH prefix##_bulk_load(void* slot, Pc, std::uint64_t source, SharedAddress,            \
+  DRGPUM_PATCH prefix##_bulk_load(void* slot, Pc pc, std::uint64_t source, SharedAddress,         \
                                   SharedAddress, std::uint32_t blocks) {                          \
-    return range<marker<DeviceMemory>>(slot, source, (blocks & kBulkBlockMask) * kBulkBlockBytes, \
+    return range<marker>(slot, pc, source, (blocks & kBulkBlockMask) * kBulkBlockBytes,           \
                                        drgpum::device::kReadAccess);                              \
   }                                                                                               \
-  DRGPUM_PATCH prefix##_bulk_store(void* slot, Pc, std::uint64_t destination, SharedAddress,      \
+  DRGPUM_PATCH prefix##_bulk_store(void* slot, Pc pc, std::uint64_t destination, SharedAddress,   \
                                    std::uint32_t blocks) {                                        \
-    return range<marker<DeviceMemory>>(slot, destination,                                         \
+    return range<marker>(slot, pc, destination,                                                   \
                                        (blocks & kBulkBlockMask) * kBulkBlockBytes,               \
                                        drgpum::device::kWriteAccess);                             \
   }                                                                                               \
-  DRGPUM_PATCH prefix##_bulk_reduce(void* slot, Pc, std::uint64_t destination, SharedAddress,     \
+  DRGPUM_PATCH prefix##_bulk_reduce(void* slot, Pc pc, std::uint64_t destination, SharedAddress,  \
                                     std::uint32_t blocks) {                                       \
-    return range<marker<DeviceMemory>>(slot, destination,                                         \
+    return range<marker>(slot, pc, destination,                                                   \
                                        (blocks & kBulkBlockMask) * kBulkBlockBytes,               \
                                        drgpum::device::kAtomicAccess);                            \
   }
 
-DRGPUM_ACCESS_PATCHES(drgpum_mark, drgpum::device::mark_access)
-DRGPUM_ACCESS_PATCHES(drgpum_map, drgpum::device::map_access)
+DRGPUM_ACCESS_PATCHES(drgpum_mark, mark)
+DRGPUM_ACCESS_PATCHES(drgpum_map, map)
 
 // After a device-side malloc, before a device-side free.
 DRGPUM_PATCH drgpum_device_malloc(void* slot, Pc, void* pointer, std::uint64_t size) {

@@ -7,6 +7,7 @@
 #include <bit>
 #include <utility>
 
+#include "emulator/exec/executor.h"
 #include "proto/device/mark_access.h"
 
 namespace drgpum::emulator::sanitizer {
@@ -18,6 +19,7 @@ using device::ObjectRange;
 
 // Set on entry of each call: the policy of mark_access.h has static members only.
 thread_local std::ptrdiff_t alias __attribute__((tls_model("initial-exec"))) = 0;
+thread_local std::uint32_t block __attribute__((tls_model("initial-exec"))) = 0;
 
 struct AnyThread {
   template <typename T>
@@ -42,6 +44,14 @@ struct AnyThread {
   static void add(std::uint64_t* word, std::uint64_t value) {
     __atomic_fetch_add(word, value, __ATOMIC_RELAXED);
   }
+  static std::uint32_t claim(std::uint32_t* word, std::uint32_t value) {
+    std::uint32_t found = 0;
+    __atomic_compare_exchange_n(word, &found, value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    return found;
+  }
+  static std::uint32_t block_number() { return block; }
+  static std::uint32_t keep(std::uint32_t value) { return value; }
+  static std::uint64_t keep(std::uint64_t value) { return value; }
 };
 
 // Where one thread runs the launch: the same without locked instructions.
@@ -49,6 +59,9 @@ struct OneThread : AnyThread {
   static void bit_or(std::uint32_t* word, std::uint32_t bits) { *word |= bits; }
   static void add(std::uint32_t* word, std::uint32_t value) { *word += value; }
   static void add(std::uint64_t* word, std::uint64_t value) { *word += value; }
+  static std::uint32_t claim(std::uint32_t* word, std::uint32_t value) {
+    return *word == 0 ? *word = value, 0 : *word;
+  }
 };
 
 template <typename Do>
@@ -106,17 +119,37 @@ class WarpMarker {
   }
 
   void map() const {
-    if (slot_->maps == 0) return mark();
-    const std::uint32_t index =
-        pattern_ == exec::AccessPattern::kScattered ? device::kNoObjectIndex : mark_common_object();
-    if (index != device::kNoObjectIndex)
-      return pattern_ == exec::AccessPattern::kUniform ? map_one(index) : map_row(index);
-    for_each_lane(mask_, [&](int lane) {
-      device::map_access<Memory>(slot_, addresses_[lane], size_, kind_);
-    });
+    const std::uint32_t index = mark_common_object();
+    if (index == device::kNoObjectIndex) return map_each();
+    if (!device::takes_block<Memory>(slot_)) return;
+    if (slot_->sites != 0) {
+      device::count_site<Memory>(slot_, site_of(index), static_cast<std::uint32_t>(lanes()));
+    }
+    if (slot_->maps == 0) return;
+    switch (pattern_) {
+      case exec::AccessPattern::kUniform:
+        return map_one(index);
+      case exec::AccessPattern::kContiguous:
+        return map_row(index);
+      case exec::AccessPattern::kScattered:
+        return map_lanes(index);
+    }
   }
 
  private:
+  [[nodiscard]] int lanes() const { return std::popcount(mask_); }
+
+  [[nodiscard]] std::uint32_t site_of(std::uint32_t index) const {
+    return device::site_key(device::site_step(pc_) - slot_->code_base, index, kind_,
+                            slot_->site_shift);
+  }
+
+  void map_each() const {
+    for_each_lane(mask_, [&](int lane) {
+      device::map_access<Memory>(slot_, pc_, addresses_[lane], size_, kind_);
+    });
+  }
+
   [[nodiscard]] std::uint64_t lowest() const {
     return pattern_ == exec::AccessPattern::kScattered ? lowest_of(mask_, addresses_)
                                                        : addresses_[0];
@@ -159,6 +192,16 @@ class WarpMarker {
     return counts == 0 ? nullptr : Memory::template at<std::uint32_t>(counts);
   }
 
+  void map_lanes(std::uint32_t index) const {
+    const ObjectRange& object = objects_[index];
+    const auto& map = Memory::template at<const ObjectMap>(slot_->maps)[index];
+    for_each_lane(mask_, [&](int lane) {
+      const std::uint64_t room = object.end - addresses_[lane];
+      device::mark_cells<Memory>(map, kind_, addresses_[lane] - object.begin,
+                                 size_ < room ? size_ : static_cast<std::uint32_t>(room));
+    });
+  }
+
   // All lanes access the same bytes.
   void map_one(std::uint32_t index) const {
     const ObjectRange& object = objects_[index];
@@ -168,7 +211,7 @@ class WarpMarker {
     std::uint32_t* cells = mark_bytes(map, begin, end);
     if (cells == nullptr) return;
     for (std::uint64_t cell = begin >> map.cell_shift; cell <= (end - 1) >> map.cell_shift; ++cell)
-      Memory::add(&cells[cell], 32U);
+      device::count_cell<Memory>(&cells[cell], 32U);
   }
 
   // The lanes' bytes follow each other: bits for all lanes at once, counts lane by lane.
@@ -184,13 +227,13 @@ class WarpMarker {
       cells += begin >> map.cell_shift;
       const std::uint64_t count = ((end - 1) >> map.cell_shift) - (begin >> map.cell_shift) + 1;
       for (std::uint64_t cell = 0; cell < count; ++cell)
-        Memory::add(&cells[cell], 1U);
+        device::count_cell<Memory>(&cells[cell], 1U);
       return;
     }
     for (std::uint64_t at = begin; at < end; at += size_) {
       const std::uint64_t last = (std::min(at + size_, end) - 1) >> map.cell_shift;
       for (std::uint64_t cell = at >> map.cell_shift; cell <= last; ++cell)
-        Memory::add(&cells[cell], 1U);
+        device::count_cell<Memory>(&cells[cell], 1U);
     }
   }
 
@@ -230,6 +273,11 @@ bool all_is_reachable(const AddressSpace& memory, const LaunchSlot& slot,
   const std::uint64_t count = slot.object_count;
   if (!is_reachable(memory, slot.objects, count * sizeof(ObjectRange), alias_offset) ||
       !is_reachable(memory, slot.marks, count * sizeof(std::uint32_t), alias_offset))
+    return false;
+  const std::uint64_t sites = std::uint64_t{slot.site_mask} + 1;
+  if (slot.sites != 0 &&
+      (slot.site_shift < 2 || slot.site_shift > 31 ||
+       !is_reachable(memory, slot.sites, sites * sizeof(device::AccessSite), alias_offset)))
     return false;
   if (slot.maps == 0) return true;
   if (!is_reachable(memory, slot.maps, count * sizeof(ObjectMap), alias_offset)) return false;
@@ -272,7 +320,8 @@ std::optional<TwinData> TwinData::open(const AddressSpace& memory, std::uint64_t
   return TwinData(user_data, alias_offset, alone);
 }
 
-void TwinData::on_access(Twin twin, const exec::WarpAccess& access) const {
+void TwinData::on_access(Twin twin, const exec::WarpContext& warp,
+                         const exec::WarpAccess& access) const {
   const bool copies = twin == Twin::kMarkAsyncCopy || twin == Twin::kMapAsyncCopy;
   const std::uint32_t kind =
       copies ? std::uint32_t{device::kReadAccess} : device::access_of_flags(access.flags);
@@ -285,6 +334,10 @@ void TwinData::on_access(Twin twin, const exec::WarpAccess& access) const {
   alias = alias_offset_;
   auto* slot = AnyThread::at<LaunchSlot>(user_data_);
   const bool maps = twin == Twin::kMapAccess || twin == Twin::kMapAsyncCopy;
+  if (maps && slot->block_every > 1) {
+    const exec::Dim3 place = exec::place_of(warp).block;
+    block = device::block_number(place.x, place.y, place.z);
+  }
   const auto run = [&](const auto& marker) { maps ? marker.map() : marker.mark(); };
   if (alone_)
     run(WarpMarker<OneThread>(slot, access, mask, kind));

@@ -32,7 +32,7 @@ class TwinData {
   static std::optional<TwinData> open(const AddressSpace& memory, std::uint64_t user_data,
                                       bool alone);
 
-  void on_access(Twin twin, const exec::WarpAccess& access) const;
+  void on_access(Twin twin, const exec::WarpContext& warp, const exec::WarpAccess& access) const;
   void on_malloc(std::uint32_t mask, const std::uint64_t* pointers,
                  const std::uint64_t* sizes) const;
   void on_free(std::uint32_t mask, const std::uint64_t* pointers) const;

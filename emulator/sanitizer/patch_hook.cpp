@@ -94,7 +94,8 @@ void PatchHook::run_access(exec::WarpContext& warp, const Patch& patch,
 void PatchHook::on_access(exec::WarpContext& warp, const exec::WarpAccess& access) {
   const Patch& chosen = patch(id_of(access));
   if (chosen.executable == nullptr) return;
-  if (const TwinData* data = twin_data(warp, chosen)) return data->on_access(chosen.twin, access);
+  if (const TwinData* data = twin_data(warp, chosen))
+    return data->on_access(chosen.twin, warp, access);
   run_access(warp, chosen, access);
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What happens at one access: address -> object -> bits, bounds and map cells. Written once; nvcc
-// makes the patches from it, the host's compiler the native twin of the emulated device, so both
-// write the same bytes. Nothing here waits, allocates or loops without a bound.
+// What happens at one access: address -> object -> bits, map cells and the access site. Written
+// once; nvcc makes the patches from it, the host's compiler the native twin of the emulated device,
+// so both write the same bytes. Nothing here waits, allocates or loops without a bound.
 //
 // A Memory policy says how device memory is reached and how words are changed by many threads:
 //   T* at<T>(u64 address)                 where the bytes of a device address are
@@ -10,6 +10,9 @@
 //   void bit_or(u32*, u32 bits)           atomic
 //   void add(u32*, u32), add(u64*, u64)   atomic
 //   void store(u64*, u64)                 any one of racing values may win
+//   u32 claim(u32*, u32 value)            atomic: stores value where 0 is; gives what was there
+//   u32 block_number()                    block_number() of the block that runs
+//   u32 keep(u32), u64 keep(u64)          the same value, its origin hidden from the compiler
 
 #include <cstdint>
 
@@ -85,6 +88,12 @@ DRGPUM_BOTH void mark_cell_bits(std::uint64_t bits, std::uint32_t first, std::ui
   mark_word<Memory>(word, mask & (~0u >> (31 - (last & 31))));
 }
 
+// Counts accesses of one cell by some lanes.
+template <typename Memory>
+DRGPUM_BOTH void count_cell(std::uint32_t* cell, std::uint32_t lanes) {
+  if (Memory::load(cell) < kFullCount) Memory::add(cell, lanes);
+}
+
 // Marks the cells that bytes [offset, offset + size) of the object fall into. One part of the map
 // after the other, so that a patch needs few registers.
 template <typename Memory>
@@ -102,7 +111,7 @@ DRGPUM_BOTH void mark_cells(const ObjectMap& map, std::uint32_t access, std::uin
   std::uint32_t* count = Memory::template at<std::uint32_t>(map.counts) + first;
   DRGPUM_ROLLED
   for (std::uint32_t rounds = last - first + 1; rounds != 0; --rounds)
-    Memory::add(count++, 1u);
+    count_cell<Memory>(count++, 1u);
 }
 
 template <typename Memory>
@@ -130,6 +139,72 @@ DRGPUM_BOTH bool is_observed(const LaunchSlot* slot) {
   return slot != nullptr && slot->version == kLayoutVersion;
 }
 
+// Names a site in 32 bits, so that a patch can claim an entry with few registers: what the
+// instruction does, the object, and from bit `shift` on the instruction, counted in steps of 16
+// bytes. 0 where that has no room. `step` is site_step().
+DRGPUM_BOTH std::uint32_t site_key(std::uint32_t step, std::uint32_t object, std::uint32_t access,
+                                   std::uint32_t shift) {
+  if (step >> (32 - shift) != 0) return 0;
+  return step << shift | object << 2 | (access & 3u);
+}
+DRGPUM_BOTH std::uint32_t site_step(std::uint64_t pc) {
+  return static_cast<std::uint32_t>(pc >> 4);
+}
+// And back: kMarkRead, kMarkWrite or both; the object; bytes from the code's base.
+DRGPUM_BOTH std::uint32_t site_access(std::uint32_t key) {
+  return key & 3u;
+}
+DRGPUM_BOTH std::uint32_t site_object(std::uint32_t key, std::uint32_t shift) {
+  return (key & ((1u << shift) - 1u)) >> 2;
+}
+DRGPUM_BOTH std::uint64_t site_offset(std::uint32_t key, std::uint32_t shift) {
+  return std::uint64_t{key >> shift} * 16;
+}
+// The shift for so many objects; more than 2^29 have no room beside an instruction.
+DRGPUM_BOTH std::uint32_t site_shift(std::uint32_t objects) {
+  return objects <= 1 ? 2 : 3 + floor_log2(objects - 1);
+}
+
+// Where the search for a site starts, before the table's mask.
+DRGPUM_BOTH std::uint32_t site_hash(std::uint32_t key) {
+  const std::uint32_t mixed = key * 0x9e3779b1u;
+  return mixed ^ mixed >> 15;
+}
+
+// Counts `lanes` accesses of one instruction to one object. Entries are only ever added, so a table
+// that is full loses accesses but never mixes them up.
+template <typename Memory>
+DRGPUM_BOTH void count_site(LaunchSlot* slot, std::uint32_t key, std::uint32_t lanes) {
+  if (key == 0) return Memory::add(&slot->lost_sites, std::uint64_t{lanes});
+  // The table and its size are loaded anew at each step and the steps are counted in the upper bits
+  // of the place: a patch has 24 registers.
+  constexpr std::uint32_t kStep = 0x08000001u;  // 32 of them
+  std::uint32_t place = site_hash(key) & 0x07ffffffu;
+  DRGPUM_ROLLED
+  do {
+    const std::uint32_t entry = place & Memory::load(&slot->site_mask);
+    AccessSite* site = Memory::template at<AccessSite>(
+        Memory::keep(Memory::load(&slot->sites) + std::uint64_t{entry} * sizeof(AccessSite)));
+    std::uint32_t found = Memory::load(&site->key);
+    if (found == 0) found = Memory::claim(&site->key, key);
+    if (found == 0 || found == key) return Memory::add(&site->lanes, std::uint64_t{lanes});
+    place += kStep;
+  } while (place >= 0x08000000u);
+  Memory::add(&slot->lost_sites, std::uint64_t{lanes});
+}
+
+// One number for a block of a grid, for sampling: blocks of a row come one after the other, and
+// rows and planes are shifted against each other.
+DRGPUM_BOTH std::uint32_t block_number(std::uint32_t x, std::uint32_t y, std::uint32_t z) {
+  return x + y * 7u + z * 61u;
+}
+
+// Whether this block's cells and sites are taken.
+template <typename Memory>
+DRGPUM_BOTH bool takes_block(const LaunchSlot* slot) {
+  return slot->block_every <= 1 || Memory::block_number() % slot->block_every == 0;
+}
+
 // Object level: one lane's access of `size` bytes (1 or more) at `address`.
 template <typename Memory>
 DRGPUM_BOTH void mark_access(LaunchSlot* slot, std::uint64_t address, std::uint32_t size,
@@ -137,17 +212,26 @@ DRGPUM_BOTH void mark_access(LaunchSlot* slot, std::uint64_t address, std::uint3
   if (is_observed(slot)) mark_object<Memory>(slot, address, size, access);
 }
 
-// Inside the objects: the same, and the cells of the object's map. The part of an access that
-// reaches beyond the object's end is not marked.
+// Inside the objects: the same, the cells of the object's map, and the site. The part of an access
+// that reaches beyond the object's end is not marked. Of a size, 29 bits count.
 template <typename Memory>
-DRGPUM_BOTH void map_access(LaunchSlot* slot, std::uint64_t address, std::uint32_t size,
-                            std::uint32_t access) {
+DRGPUM_BOTH void map_access(LaunchSlot* slot, std::uint64_t pc, std::uint64_t address,
+                            std::uint32_t size, std::uint32_t access) {
   if (!is_observed(slot)) return;
-  const std::uint32_t index = mark_object<Memory>(slot, address, size, access);
-  if (index == kNoObjectIndex || slot->maps == 0) return;
-  const ObjectRange& object = Memory::template at<const ObjectRange>(slot->objects)[index];
+  // Two words instead of four for the search: a patch has 24 registers.
+  const std::uint32_t what = Memory::keep(size << 3 | access);
+  const std::uint32_t step = Memory::keep(site_step(pc) - slot->code_base);
+  const std::uint32_t index = mark_object<Memory>(slot, address, what >> 3, what & 7u);
+  if (index == kNoObjectIndex || !takes_block<Memory>(slot)) return;
+  if (slot->sites != 0) {
+    count_site<Memory>(slot, site_key(step, index, what, slot->site_shift), 1);
+  }
+  if (slot->maps == 0) return;
+  const ObjectRange& object =
+      Memory::template at<const ObjectRange>(Memory::load(&slot->objects))[index];
   const std::uint64_t room = object.end - address;
-  mark_cells<Memory>(Memory::template at<const ObjectMap>(slot->maps)[index], access,
+  size = what >> 3;
+  mark_cells<Memory>(Memory::template at<const ObjectMap>(slot->maps)[index], what,
                      address - object.begin, size < room ? size : static_cast<std::uint32_t>(room));
 }
 

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <random>
+#include <tuple>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -25,6 +27,14 @@ struct PlainMemory {
   static void bit_or(std::uint32_t* word, std::uint32_t bits) { *word |= bits; }
   static void add(std::uint32_t* word, std::uint32_t value) { *word += value; }
   static void add(std::uint64_t* word, std::uint64_t value) { *word += value; }
+  static std::uint32_t claim(std::uint32_t* word, std::uint32_t value) {
+    const std::uint32_t found = *word;
+    if (found == 0) *word = value;
+    return found;
+  }
+  static std::uint32_t block_number() { return 0; }
+  static std::uint32_t keep(std::uint32_t value) { return value; }
+  static std::uint64_t keep(std::uint64_t value) { return value; }
 };
 
 template <typename T>
@@ -137,7 +147,7 @@ struct MapLaunch : Launch {
     slot.maps = address_of(&map);
   }
   void access(std::uint64_t address, std::uint32_t size, std::uint32_t kind) {
-    map_access<PlainMemory>(&slot, address, size, kind);
+    map_access<PlainMemory>(&slot, 0, address, size, kind);
   }
 };
 
@@ -175,6 +185,125 @@ TEST(MapAccess, AbsentPartsOfAMapAreLeftAlone) {
   EXPECT_EQ(launch.read[0], 1u);
   EXPECT_EQ(launch.write[0], 0u);
   EXPECT_EQ(launch.counts[0], 0u);
+}
+
+TEST(MapAccess, AFullCountStays) {
+  MapLaunch launch(2);
+  launch.counts[0] = kFullCount;
+  launch.access(1000, 4, kReadAccess);
+  EXPECT_EQ(launch.counts[0], kFullCount);
+}
+
+// Memory as the slowest thread sees it: the count was not yet full when it looked.
+struct StaleMemory : PlainMemory {
+  static std::uint32_t load(const std::uint32_t*) { return kFullCount - 1; }
+};
+
+// A kernel of 2^31 blocks of 1,024 threads wraps no count: threads that look after it is full add
+// nothing, and those that looked before are at most as many as a device runs at once.
+TEST(MapAccess, NoNumberOfThreadsMakesACountWrap) {
+  constexpr std::uint32_t kThreadsAtOnce = 1 << 20;  // five times an H200's
+  std::uint32_t count = kFullCount - 1;
+  for (std::uint32_t thread = 0; thread < kThreadsAtOnce; ++thread)
+    count_cell<StaleMemory>(&count, 1);
+  EXPECT_GE(count, kFullCount);
+  count_cell<PlainMemory>(&count, 1);
+  EXPECT_EQ(count, kFullCount - 1 + kThreadsAtOnce);
+}
+
+struct SiteLaunch : Launch {
+  std::vector<AccessSite> sites;
+  SiteLaunch(std::vector<ObjectRange> ranges, std::size_t entries)
+      : Launch(std::move(ranges)), sites(entries) {
+    slot.sites = address_of(sites.data());
+    slot.site_mask = static_cast<std::uint32_t>(entries - 1);
+    slot.site_shift = site_shift(slot.object_count);
+    slot.code_base = site_step(0x7f0000001000);
+  }
+  // Lanes at each place: (bytes from the code's base, object, what) -> lanes.
+  std::map<std::tuple<std::uint64_t, std::uint32_t, std::uint32_t>, std::uint64_t> found() const {
+    std::map<std::tuple<std::uint64_t, std::uint32_t, std::uint32_t>, std::uint64_t> all;
+    for (const AccessSite& site : sites) {
+      if (site.key == 0) continue;
+      all[{site_offset(site.key, slot.site_shift), site_object(site.key, slot.site_shift),
+           site_access(site.key)}] += site.lanes;
+    }
+    return all;
+  }
+  void access(std::uint64_t pc, std::uint64_t address, std::uint32_t kind) {
+    map_access<PlainMemory>(&slot, 0x7f0000001000 + pc, address, 4, kind);
+  }
+};
+
+TEST(AccessSites, InstructionObjectAndKindTellThemApart) {
+  SiteLaunch launch({{100, 200}, {200, 300}, {300, 400}}, 16);
+  launch.access(0x20, 100, kReadAccess);
+  launch.access(0x20, 104, kReadAccess);
+  launch.access(0x20, 300, kReadAccess);
+  launch.access(0x30, 100, kWriteAccess);
+  launch.access(0x40, 100, kAtomicAccess);
+  EXPECT_EQ(launch.found(), (decltype(launch.found()){{{0x20, 0, 1}, 2},
+                                                      {{0x20, 2, 1}, 1},
+                                                      {{0x30, 0, 2}, 1},
+                                                      {{0x40, 0, 3}, 1}}));
+  EXPECT_EQ(launch.slot.lost_sites, 0u);
+}
+
+TEST(AccessSites, LanesOfTheLargestGridFit) {
+  SiteLaunch launch({{100, 200}}, 4);
+  const std::uint32_t key = site_key(1, 0, kReadAccess, launch.slot.site_shift);
+  for (int i = 0; i < 6; ++i)
+    count_site<PlainMemory>(&launch.slot, key, 1u << 31);
+  EXPECT_EQ(launch.found().begin()->second, std::uint64_t{6} << 31);
+}
+
+TEST(AccessSites, OnesWithoutRoomAreCountedAndNothingElseChanges) {
+  SiteLaunch launch({{100, 200}}, 4);
+  for (std::uint64_t i = 0; i < 6; ++i)
+    launch.access(16 * i, 100, kReadAccess);
+  launch.access(0, 100, kReadAccess);
+  EXPECT_EQ(launch.found().size(), 4u);
+  EXPECT_EQ(launch.slot.lost_sites, 2u);
+}
+
+// Code before the base, and code so far behind it that the objects leave no room for its number.
+TEST(AccessSites, CodeOutOfReachHasNoSite) {
+  std::vector<ObjectRange> many;
+  for (std::uint64_t i = 0; i < 5000; ++i)
+    many.push_back({i * 8, i * 8 + 8});
+  SiteLaunch launch(many, 16);
+  launch.access(static_cast<std::uint64_t>(-16), 0, kReadAccess);
+  launch.access(16ull << (32 - launch.slot.site_shift), 0, kReadAccess);
+  EXPECT_TRUE(launch.found().empty());
+  EXPECT_EQ(launch.slot.lost_sites, 2u);
+  launch.access((16ull << (32 - launch.slot.site_shift)) - 16, 39992, kReadAccess);
+  EXPECT_EQ(launch.found().size(), 1u);
+}
+
+TEST(AccessSites, KeysComeBackAsTheyWere) {
+  for (const std::uint32_t objects : {1u, 2u, 3u, 4u, 1000u, 200'000u, 1u << 29}) {
+    const std::uint32_t shift = site_shift(objects);
+    ASSERT_LE(shift, 31u) << objects;
+    const std::uint32_t last = (1u << (32 - shift)) - 1;
+    const std::uint32_t key = site_key(last, objects - 1, kAtomicAccess, shift);
+    EXPECT_EQ(site_offset(key, shift), std::uint64_t{last} * 16) << objects;
+    EXPECT_EQ(site_object(key, shift), objects - 1);
+    EXPECT_EQ(site_access(key), 3u);
+  }
+}
+
+struct SecondBlock : PlainMemory {
+  static std::uint32_t block_number() { return device::block_number(1, 0, 0); }
+};
+
+TEST(BlockSampling, OtherBlocksMarkTheObjectOnly) {
+  MapLaunch launch(2);
+  launch.slot.block_every = 2;
+  map_access<SecondBlock>(&launch.slot, 0, 1000, 4, kReadAccess);
+  EXPECT_EQ(launch.marks[0], kMarkRead | width(2));
+  EXPECT_EQ(launch.read[0], 0u);
+  launch.access(1000, 4, kReadAccess);
+  EXPECT_EQ(launch.read[0], 1u);
 }
 
 TEST(DeviceHeap, CallsAreCountedUnlessTheyGaveNothing) {
