@@ -126,12 +126,19 @@ class Session {
   std::optional<Region> reserve(Lock& lock, ContextState& context, LaunchMemory& memory,
                                 std::uint64_t bytes);
   void plan_maps_of(Lock& lock, LaunchInFlight& launch, const KernelState& kernel);
-  bool arm(Lock& lock, LaunchInFlight& launch, const KernelState& kernel,
+  bool arm(Lock& lock, LaunchInFlight& launch, KernelState& kernel,
            const sanitizer::LaunchData& data);
   bool upload(const LaunchInFlight& launch, bool with_table, const sanitizer::LaunchData& data);
   bool upload_maps(const LaunchInFlight& launch, device::LaunchSlot* slot,
                    sanitizer::StreamHandle stream);
   void drop_launch(const Lock&, LaunchInFlight* launch);
+
+  // session_sites.cpp: where in kernels accesses happen.
+  void plan_sites(Lock& lock, LaunchInFlight& launch, KernelState& kernel,
+                  const sanitizer::LaunchData& data);
+  void locate_code(Lock& lock, KernelState& kernel, const sanitizer::LaunchData& data);
+  void write_sites(const Lock&, const LaunchInFlight& launch, const unsigned char* bytes);
+  CodeFunction* function_at(const Lock&, DeviceModule& module, std::uint64_t address);
 
   // session_graphs.cpp: graph launches.
   void on_graph(ThreadState& thread, std::uint32_t id, const void* data);

@@ -30,6 +30,10 @@ trace::AccessRecord access_of(ApiId api, ObjectId object, std::uint32_t marks) {
   return access;
 }
 
+const unsigned char* marks_in(const LaunchInFlight& launch, const unsigned char* bytes) {
+  return bytes + slot_layout(launch.objects->ids.size(), launch.sites, false).marks;
+}
+
 std::uint64_t end_of(const LaunchInFlight& launch) {
   return launch.region.address + launch.region.bytes;
 }
@@ -95,6 +99,7 @@ void Session::read_back(const std::vector<LaunchInFlight*>& launches) {
     LaunchInFlight* launch = launches[i];
     if (code == Code::kSuccess) {
       write_accesses(lock, *launch, slot_of(*launch));
+      write_sites(lock, *launch, slot_of(*launch));
       if (options_.mode == Mode::kIntra) write_maps(lock, *launch, slot_of(*launch), maps[i]);
     } else {
       cover(trace::CoverageKind::kLostRecords, "the launch's marks could not be read back",
@@ -108,7 +113,7 @@ void Session::write_accesses(const Lock&, const LaunchInFlight& launch,
                              const unsigned char* bytes) {
   device::LaunchSlot slot;
   std::memcpy(&slot, bytes, sizeof slot);
-  const unsigned char* marks = bytes + slot_layout(launch.objects->ids.size(), false).marks;
+  const unsigned char* marks = marks_in(launch, bytes);
   for (std::size_t i = 0; i < launch.objects->ids.size(); ++i) {
     std::uint32_t mark = 0;
     std::memcpy(&mark, marks + i * sizeof mark, sizeof mark);
@@ -132,7 +137,7 @@ void Session::write_accesses(const Lock&, const LaunchInFlight& launch,
 // The maps of the objects that the launch touched, reduced.
 std::vector<trace::AccessMapRecord> Session::read_maps(const LaunchInFlight& launch,
                                                        const unsigned char* bytes) {
-  const unsigned char* marks = bytes + slot_layout(launch.objects->ids.size(), false).marks;
+  const unsigned char* marks = marks_in(launch, bytes);
   std::vector<trace::AccessMapRecord> records;
   for (const PlannedMap& planned : launch.plan.maps) {
     std::uint32_t mark = 0;
@@ -183,7 +188,7 @@ void Session::write_maps(const Lock&, const LaunchInFlight& launch, const unsign
     }
   }
   const auto kernel = kernels_.find(launch.function);
-  const unsigned char* marks = bytes + slot_layout(launch.objects->ids.size(), false).marks;
+  const unsigned char* marks = marks_in(launch, bytes);
   for (std::size_t i = 0; i < launch.objects->ids.size(); ++i) {
     std::uint32_t mark = 0;
     std::memcpy(&mark, marks + i * sizeof mark, sizeof mark);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "profiler/session.h"
+#include "proto/device/mark_access.h"
 #include "proto/device/patches.h"
 #include "proto/sanitizer/patching.h"
 
@@ -68,6 +69,9 @@ void Session::on_module(const sanitizer::ModuleData& data) {
   module->id = record.id;
   module->context = record.context;
   module->patched = patch(context, data);
+  if (has_image && options_.mode == Mode::kIntra && module->patched) {
+    module->code = CodeMap({data.image, data.image_size});
+  }
   if (has_image) module->cell_shift = narrowest_access_shift({data.image, data.image_size});
   std::vector<ModuleGlobal> globals;
   if (has_image) globals = globals_in_ptx({data.image, data.image_size});
@@ -93,6 +97,7 @@ void Session::on_module_unload(const sanitizer::ModuleData& data) {
   });
   std::erase_if(kernels_,
                 [&](const auto& entry) { return entry.second.module == found->second.get(); });
+  found->second->unloaded = true;
   past_modules_.push_back(std::move(found->second));  // launches in flight may name it
   modules_.erase(found);
 }
@@ -285,14 +290,18 @@ std::optional<Region> Session::reserve(Lock& lock, ContextState& context, Launch
   return memory.reserve(bytes);
 }
 
-bool Session::arm(Lock& lock, LaunchInFlight& launch, const KernelState& kernel,
+bool Session::arm(Lock& lock, LaunchInFlight& launch, KernelState& kernel,
                   const sanitizer::LaunchData& data) {
   ContextState& context = *launch.context;
   const std::size_t objects = launch.objects->ranges.size();
   if (context.table != nullptr && context.table->table != launch.objects) context.table.reset();
-  if (options_.mode == Mode::kIntra) plan_maps_of(lock, launch, kernel);
+  if (options_.mode == Mode::kIntra) {
+    plan_sites(lock, launch, kernel, data);
+    plan_maps_of(lock, launch, kernel);
+  }
   const auto region =
-      reserve(lock, context, context.memory, slot_layout(objects, !launch.plan.maps.empty()).bytes);
+      reserve(lock, context, context.memory,
+              slot_layout(objects, launch.sites, !launch.plan.maps.empty()).bytes);
   if (!region) return false;
   launch.region = *region;
   if (context.table == nullptr || context.table->table != launch.objects) {
@@ -351,16 +360,22 @@ bool Session::upload(const LaunchInFlight& launch, bool with_table,
   slot.version = device::kLayoutVersion;
   slot.object_count = static_cast<std::uint32_t>(ranges.size());
   slot.objects = launch.table->region.address;
-  const SlotLayout layout = slot_layout(ranges.size(), !launch.plan.maps.empty());
+  const SlotLayout layout = slot_layout(ranges.size(), launch.sites, !launch.plan.maps.empty());
   slot.marks = launch.region.address + layout.marks;
+  if (launch.sites != 0) {
+    slot.sites = launch.region.address + layout.sites;
+    slot.code_base = device::site_step(launch.code_base);
+    slot.site_mask = launch.sites - 1;
+    slot.site_shift = device::site_shift(slot.object_count);
+  }
   if (!launch.plan.maps.empty() && !upload_maps(launch, &slot, data.stream_handle)) return false;
   // Small slots go in one transfer with their zeros; large ones are cleared on the device.
   constexpr std::size_t kSmall = 16 << 10;
-  const std::size_t marks = ranges.size() * sizeof(std::uint32_t);
-  std::vector<unsigned char> bytes(marks <= kSmall ? layout.marks + marks : sizeof slot);
+  const std::size_t zeros = layout.maps - layout.marks;  // marks and sites
+  std::vector<unsigned char> bytes(zeros <= kSmall ? layout.marks + zeros : sizeof slot);
   std::memcpy(bytes.data(), &slot, sizeof slot);
-  if (marks > kSmall &&
-      api_.memset(pointer(slot.marks), 0, marks, data.stream_handle) != Code::kSuccess) {
+  if (zeros > kSmall &&
+      api_.memset(pointer(slot.marks), 0, zeros, data.stream_handle) != Code::kSuccess) {
     return false;
   }
   void* const address = pointer(launch.region.address);
@@ -415,7 +430,7 @@ bool Session::upload_maps(const LaunchInFlight& launch, device::LaunchSlot* slot
   const std::size_t objects = launch.objects->ranges.size();
   std::vector<device::ObjectMap> maps =
       device_maps(launch.plan, objects, launch.map_region.address);
-  slot->maps = launch.region.address + slot_layout(objects, true).maps;
+  slot->maps = launch.region.address + slot_layout(objects, launch.sites, true).maps;
   return api_.memset(pointer(launch.map_region.address), 0, launch.plan.bytes, stream) ==
              Code::kSuccess &&
          api_.memcpy_host_to_device_async(pointer(slot->maps), maps.data(),

@@ -12,6 +12,7 @@
 
 #include "profiler/api_traits.h"
 #include "profiler/call_path.h"
+#include "profiler/code_map.h"
 #include "profiler/launch_memory.h"
 #include "profiler/live_objects.h"
 #include "profiler/map_plan.h"
@@ -22,16 +23,19 @@
 
 namespace drgpum::profiler {
 
-// A launch's region: its LaunchSlot, the marks, and where the objects' maps are; offsets in bytes.
+// A launch's region: its LaunchSlot, the marks, the access sites, and where the objects' maps are;
+// offsets in bytes.
 struct SlotLayout {
   std::uint64_t marks;
+  std::uint64_t sites;
   std::uint64_t maps;
   std::uint64_t bytes;
 };
-constexpr SlotLayout slot_layout(std::size_t objects, bool with_maps) {
+constexpr SlotLayout slot_layout(std::size_t objects, std::uint32_t sites, bool with_maps) {
   constexpr std::uint64_t kMarks = 128;  // keeps them on a cache line of their own
-  const std::uint64_t maps = (kMarks + objects * sizeof(std::uint32_t) + 15) / 16 * 16;
-  return {kMarks, maps, maps + (with_maps ? objects * sizeof(device::ObjectMap) : 0)};
+  const std::uint64_t at_sites = (kMarks + objects * sizeof(std::uint32_t) + 15) / 16 * 16;
+  const std::uint64_t maps = at_sites + sites * sizeof(device::AccessSite);
+  return {kMarks, at_sites, maps, maps + (with_maps ? objects * sizeof(device::ObjectMap) : 0)};
 }
 
 struct StreamState {
@@ -73,6 +77,8 @@ struct ContextState {
 
 struct DeviceModule {
   CubinId id;
+  bool unloaded = false;
+  CodeMap code;  // inside the objects only
   ContextId context;
   bool patched = false;
   std::uint32_t cell_shift = 2;  // of access maps: 4 bytes unless narrower accesses are known of
@@ -80,7 +86,9 @@ struct DeviceModule {
 
 struct KernelState {
   KernelId id;
-  const DeviceModule* module = nullptr;
+  DeviceModule* module = nullptr;
+  bool located = false;       // its module's code was asked for
+  std::uint32_t sites = 512;  // entries for the access sites of the next launch, a power of two
   bool selected = true;
   bool told_unpatched = false;
   std::unordered_set<std::uint32_t> touched;  // objects, where maps are made
@@ -98,6 +106,9 @@ struct LaunchInFlight {
   MapPlan plan;  // no maps at object level
   Region map_region;
   sanitizer::Function function = nullptr;
+  DeviceModule* module = nullptr;
+  std::uint32_t sites = 0;      // entries for access sites
+  std::uint64_t code_base = 0;  // that they count from
   std::uint64_t header = 0;          // graph nodes: where the function's slot header lies
   std::vector<ApiId> same_function;  // further nodes that share the marks
   std::uint64_t submitted = 0;       // its place among submitted launches, from 1; 0: not yet

@@ -37,10 +37,11 @@ template <>
 inline constexpr std::array<std::string_view, 6> kEnumNames<MarkKind>{
     "push", "pop", "mark", "iteration", "capture-start", "capture-stop"};
 template <>
-inline constexpr std::array<std::string_view, 12> kEnumNames<CoverageKind>{
+inline constexpr std::array<std::string_view, 14> kEnumNames<CoverageKind>{
     "unpatched-kernel", "unsampled-launch",    "slots-full",   "unknown-address",
     "opaque-object",    "unknown-instruction", "lost-records", "tool-disabled",
-    "size-limit",       "coarse-map",          "no-counts",    "untimed-call"};
+    "size-limit",       "coarse-map",          "no-counts",    "untimed-call",
+    "lost-sites",       "sampled-blocks"};
 
 template <typename Enum>
 constexpr std::string_view enum_name(Enum value) {

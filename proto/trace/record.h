@@ -189,13 +189,15 @@ struct AccessRecord {
   friend bool operator==(const AccessRecord&, const AccessRecord&) = default;
 };
 
-// Where in a kernel one launch touched one object, counted per lane.
+// Where in a kernel one launch touched one object, counted per lane. Graph nodes that share their
+// accesses with others of their function have none of their own.
 struct AccessSiteRecord {
   ApiId api;
   ObjectId object = kNoObject;
   KernelId function;  // the kernel, or a device function that it calls
-  std::uint64_t offset =
-      0;  // of the instruction in the function: bytes of SASS; emulated: PTX line
+  // Of the instruction: bytes of machine code from where the function begins; on the emulated
+  // device its line, from 1, in the PTX that the module's CubinRecord names.
+  std::uint64_t offset = 0;
   std::uint64_t reads = 0;
   std::uint64_t writes = 0;  // an atomic counts in both
   friend bool operator==(const AccessSiteRecord&, const AccessSiteRecord&) = default;
@@ -231,6 +233,8 @@ enum class CoverageKind : std::uint8_t {
   kCoarseMap,     // cells wider than the narrowest access
   kNoCounts,
   kUntimedCall,  // work of the device that the timing run did not show again
+  kLostSites,      // accesses whose AccessSiteRecord is missing
+  kSampledBlocks,  // maps and sites of one block in so many only; `count` says how many
 };
 
 struct CoverageRecord {

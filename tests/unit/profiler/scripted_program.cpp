@@ -49,6 +49,19 @@ Code fake_copy(void* destination, void* source, std::size_t size, sanitizer::Str
   return Code::kSuccess;
 }
 
+// One number per name, as a library would have.
+std::uint32_t number_of(const std::string& name) {
+  static std::mutex mutex;
+  static std::map<std::string, std::uint32_t> numbers;
+  const std::lock_guard lock(mutex);
+  return numbers.try_emplace(name, static_cast<std::uint32_t>(numbers.size() + 1)).first->second;
+}
+
+// Every function of every module has a page of code.
+std::uint64_t code_of(const char* function) {
+  return 0x4000000 + 0x1000 * std::uint64_t{number_of(function)};
+}
+
 sanitizer::SanitizerApi fake_api() {
   sanitizer::SanitizerApi api{};
   api.add_patches = [](const void*, sanitizer::Context) { return Code::kSuccess; };
@@ -66,6 +79,12 @@ sanitizer::SanitizerApi fake_api() {
   };
   api.set_callback_data = [](sanitizer::Function function, const void* user) {
     library.headers[function] = static_cast<device::LaunchSlot*>(const_cast<void*>(user));
+    return Code::kSuccess;
+  };
+  api.get_function_pc_and_size = [](sanitizer::Module, const char* function, std::uint64_t* begin,
+                                    std::uint64_t* size) {
+    *begin = code_of(function);
+    *size = 0x1000;
     return Code::kSuccess;
   };
   api.alloc = fake_alloc;
@@ -98,15 +117,15 @@ struct HostMemory {
   static void bit_or(std::uint32_t* word, std::uint32_t bits) { *word |= bits; }
   static void add(std::uint32_t* word, std::uint32_t value) { *word += value; }
   static void add(std::uint64_t* word, std::uint64_t value) { *word += value; }
+  static std::uint32_t claim(std::uint32_t* word, std::uint32_t value) {
+    const std::uint32_t found = *word;
+    if (found == 0) *word = value;
+    return found;
+  }
+  static std::uint32_t block_number() { return 0; }
+  static std::uint32_t keep(std::uint32_t value) { return value; }
+  static std::uint64_t keep(std::uint64_t value) { return value; }
 };
-
-// One number per name, as a library would have.
-std::uint32_t number_of(const std::string& name) {
-  static std::mutex mutex;
-  static std::map<std::string, std::uint32_t> numbers;
-  const std::lock_guard lock(mutex);
-  return numbers.try_emplace(name, static_cast<std::uint32_t>(numbers.size() + 1)).first->second;
-}
 
 void* handle(std::uintptr_t value) {
   return reinterpret_cast<void*>(value);
@@ -145,6 +164,7 @@ ScriptedProgram::ScriptedProgram(Options options, bool emulated) {
   setup.api = fake_api();
   setup.abi = "scripted";
   options.emulated = emulated;
+  intra_ = options.mode == Mode::kIntra;
   setup.options = options;
   auto filter = KernelFilter::make(options);
   EXPECT_TRUE(filter) << filter.error().message;
@@ -258,8 +278,14 @@ void ScriptedProgram::launch(const char* kernel, std::vector<Access> accesses,
   call("cudaLaunchKernel", {0, 0, 0, 0, 0, 48}, [&] {
     library.slot = library.headers[data.function];
     event(Domain::kLaunch, sanitizer::kLaunchBegin, data);
+    std::uint64_t pc = code_of(kernel);
     for (const Access& access : accesses) {
-      device::mark_access<HostMemory>(library.slot, access.address, access.size, access.kind);
+      if (intra_) {
+        device::map_access<HostMemory>(library.slot, pc, access.address, access.size, access.kind);
+      } else {
+        device::mark_access<HostMemory>(library.slot, access.address, access.size, access.kind);
+      }
+      pc += 16;
     }
     event(Domain::kLaunch, sanitizer::kLaunchEnd, data);
   });

@@ -33,7 +33,8 @@ class ScriptedProgram {
     std::uint32_t size;
     std::uint32_t kind;
   };
-  // The kernel runs at once: its accesses are marked before the call returns.
+  // The kernel runs at once: its accesses are marked before the call returns. Each is made by an
+  // instruction of its own, 16 bytes after the one before, the first where the kernel begins.
   void launch(const char* kernel, std::vector<Access> accesses, std::uintptr_t stream = 0,
               std::uintptr_t module = kModule);
   struct Node {
@@ -69,6 +70,7 @@ class ScriptedProgram {
   static constexpr std::uintptr_t kModule = 0x300;
 
  private:
+  bool intra_ = false;
   sanitizer::LaunchData launch_data(const char* kernel, std::uintptr_t stream,
                                     std::uintptr_t module);
 

@@ -191,6 +191,44 @@ TEST(SessionLaunches, TwoHundredThousandObjectsAreNoLimit) {
   EXPECT_EQ(text.find("coverage"), std::string::npos);
 }
 
+Options inside_objects() {
+  Options options;
+  options.mode = Mode::kIntra;
+  return options;
+}
+
+TEST(SessionSites, AccessesAreCountedByInstructionAndObject) {
+  LoadedProgram program(inside_objects(), false);
+  program.malloc(0x20000, 64);
+  program.launch("add", {{0x10000, 4, device::kReadAccess}, {0x20000, 4, device::kAtomicAccess}});
+  program.launch("add", {{0x10000, 4, device::kReadAccess}});
+  program.synchronize();
+  EXPECT_EQ(program.lines({"site", "coverage"}),
+            "site api=2 object=0 function=0 offset=0 reads=1 writes=0\n"
+            "site api=2 object=1 function=0 offset=16 reads=1 writes=1\n"
+            "site api=3 object=0 function=0 offset=0 reads=1 writes=0\n");
+}
+
+TEST(SessionSites, WhatDoesNotFitIsSaid) {
+  LoadedProgram program(inside_objects(), false);
+  std::vector<ScriptedProgram::Access> accesses;
+  for (std::uint64_t i = 0; i < 256; ++i) {
+    accesses.push_back({0x100000 + i * 512, 4, device::kReadAccess});
+    program.malloc(accesses.back().address, 8);
+  }
+  // An instruction for each of 256 objects; 8 of its bits are left for 24 of the instruction.
+  std::vector<ScriptedProgram::Access> all;
+  for (int i = 0; i < 4; ++i)
+    all.insert(all.end(), accesses.begin(), accesses.end());
+  program.launch("add", all);
+  program.synchronize();
+  program.launch("add", all);
+  program.synchronize();
+  const std::string text = program.lines({"site api=257", "site api=259", "coverage kind=lost-sites"});
+  EXPECT_NE(text.find("coverage kind=lost-sites api=257"), std::string::npos) << "512 entries";
+  EXPECT_EQ(text.find("coverage kind=lost-sites api=259"), std::string::npos) << "2,048 entries";
+}
+
 TEST(SessionGraphs, NodesFollowTheirLaunchAndKernelsOfOneFunctionShareTheirMarks) {
   LoadedProgram program({}, false);
   program.malloc(0x20000, 64);
