@@ -4,14 +4,17 @@ import { fromFile } from './model/load';
 import { plain } from './model/words';
 import { announcement, compareWith, dropped, failure, fleet, go, helpOpen, loading, open, plan, program, programs, route, selected, theme } from './store';
 import { kKeys, nextTheme } from './keys';
+import notices from 'virtual:notices';
 import { kViewEntries } from './views';
+import { cancelAll } from './work/client';
 import { Detail } from './views/detail';
 
 export async function take(file: File): Promise<void> {
-  loading.value = `Reading ${plain(file.name, 80)}`;
+  const what = `Reading ${plain(file.name, 80)}`;
+  loading.value = { what, done: 0, all: 0 };
   failure.value = null;
   try {
-    const loaded = await fromFile(file);
+    const loaded = await fromFile(file, (done, all) => (loading.value = { what, done, all }));
     if (program.value && loaded.kind === 'report') dropped.value = { name: file.name, loaded };
     else open(loaded);
   } catch (error) {
@@ -65,7 +68,7 @@ export function App() {
       )}
       <Notices />
       <div class={`body ${selected.value >= 0 ? 'withdetail' : ''}`}>
-        <main id="main" tabIndex={-1} aria-label={entry.name}>{canShow ? <Show /> : <Welcome />}</main>
+        <main id="main" tabIndex={0} aria-label={entry.name}>{canShow ? <Show /> : <Welcome />}</main>
         <Detail />
       </div>
       <div class="live" role="status" aria-live="polite">{announcement.value || announce()}</div>
@@ -87,14 +90,25 @@ function Notices() {
   const exact = p && p.report.peaks[0] ? p.curve(p.report.peaks[0].device ?? 0).peak : 0;
   return (
     <section aria-label="Notices">
-      {loading.value !== null && <p class="notice" role="status">{loading.value}…</p>}
+      {loading.value !== null && <Loading />}
       {failure.value !== null && <p class="notice bad" role="alert">{plain(failure.value, 600)} <button onClick={() => (failure.value = null)}>Close</button></p>}
       {report && !report.complete && <p class="notice warn">This recording ends early: {plain(report.incomplete_because || 'unknown reason')}. What is shown is right as far as it goes.</p>}
       {report && report.coverage.length > 0 && <p class="notice warn">Not everything was seen. <button class="link" onClick={() => go({ view: 'quality' })}>Capture quality</button> says what.</p>}
       {report?.failed_allocations && report.failed_allocations.length > 0 && <p class="notice bad">An allocation failed. <button class="link" onClick={() => go({ view: 'memory', at: report.failed_allocations![0]!.api?.index ?? null })}>What was live then</button></p>}
-      {p && p.count < p.totalObjects && <p class="notice warn">This page carries the {p.count.toLocaleString('en-US')} largest of {p.totalObjects.toLocaleString('en-US')} objects; the curve and the peak count all of them.</p>}
+      {p?.isThinned && <p class="notice warn">This page carries {p.count.toLocaleString('en-US')} of {p.totalObjects.toLocaleString('en-US')} objects: those that findings and the peak name, then the largest by bytes × calls. The curve and the peak count all of them.</p>}
       {p && p.count === p.totalObjects && exact !== p.peakBytes && p.peakBytes > 0 && <p class="notice warn">The curve is drawn from lifetimes in this report and its highest point is {exact.toLocaleString('en-US')} bytes; the recorded peak is {p.peakBytes.toLocaleString('en-US')} bytes.</p>}
     </section>
+  );
+}
+
+function Loading() {
+  const { what, done, all } = loading.value!;
+  return (
+    <div class="notice bar" role="status">
+      <span>{what}…</span>
+      {all > 1 && <progress aria-label={what} value={done} max={all} />}
+      {all > 1 && <button onClick={cancelAll}>Cancel</button>}
+    </div>
   );
 }
 
@@ -118,6 +132,10 @@ function Help() {
         <tbody>{kKeys.map((k) => <tr key={k.shown}><th scope="row"><kbd>{k.shown}</kbd></th><td>{k.does}</td></tr>)}</tbody>
       </table>
       <p class="dim">In drawings: drag zooms, Shift+drag pans, Ctrl+wheel zooms, double-click shows all. Browser back and forward go through what you looked at.</p>
+      <details>
+        <summary>Third-party notices</summary>
+        {notices.map((n) => <div key={n.name}><h3>{n.name} {n.version}, {n.licence}</h3><pre tabIndex={0} aria-label={`Licence of ${n.name}`}>{n.text}</pre></div>)}
+      </details>
     </dialog>
   );
 }

@@ -4,6 +4,7 @@ import { findingsCsv, markdownOf, objectsCsv } from './model/exports';
 import { shownObjects } from './model/query';
 import { announcement, calls, go, helpOpen, pan, program, route, select, selected, showCalls, theme, zoom, type Theme } from './store';
 import { kViewEntries } from './views';
+import { svgOf } from './render/canvas';
 import { save } from './views/parts';
 
 export interface Key {
@@ -55,6 +56,12 @@ function exportPng(): void {
   canvas?.toBlob((blob) => blob && save(`drgpum-${route.value.view}.png`, blob, 'image/png'));
   announcement.value = canvas ? 'Saved as PNG' : 'This view has no drawing';
 }
+function exportSvg(): void {
+  const canvas = document.querySelector<HTMLCanvasElement>('main canvas:not(.plain)');
+  const svg = canvas && svgOf(canvas);
+  if (svg) save(`drgpum-${route.value.view}.svg`, svg, 'image/svg+xml');
+  announcement.value = svg ? 'Saved as SVG' : 'This view has no drawing';
+}
 function copyMarkdown(): void {
   const p = program.value;
   const at = route.value.finding ?? p?.findingsOf.get(selected.value)?.[0] ?? 0;
@@ -89,6 +96,7 @@ export const kKeys: Key[] = [
   { keys: ['m'], shown: 'M', does: 'Copy the finding as Markdown', run: copyMarkdown },
   { keys: ['e'], shown: 'E', does: 'Save the table as CSV', run: exportCsv },
   { keys: ['g'], shown: 'G', does: 'Save the drawing as PNG', run: exportPng },
+  { keys: ['v'], shown: 'V', does: 'Save the drawing as SVG', run: exportSvg },
   { keys: ['t'], shown: 'T', does: 'Colours: system, light, dark', run: nextTheme },
   { keys: ['?'], shown: '?', does: 'This list', run: () => (helpOpen.value = !helpOpen.value) },
   { keys: ['Escape'], shown: 'Esc', does: 'Close, or select nothing', run: () => (helpOpen.value ? (helpOpen.value = false) : go({ object: null, finding: null })) },

@@ -4,9 +4,9 @@ import { effect } from '@preact/signals';
 import { render } from 'preact';
 import { App } from './app';
 import { listen } from './keys';
-import { embeddedText, understand } from './model/load';
+import { embedded, take } from './model/load';
 import { paintTimes } from './render/canvas';
-import { failure, loading, open, theme } from './store';
+import { failure, loading, open, program, theme } from './store';
 import './style.css';
 
 effect(() => {
@@ -15,13 +15,13 @@ effect(() => {
 });
 
 async function start(): Promise<void> {
-  loading.value = 'Reading the report';
+  loading.value = { what: 'Reading the report', done: 0, all: 0 };
   render(<App />, document.getElementById('app')!);
   listen();
   try {
-    const text = await embeddedText(document);
-    if (text !== null) open(understand(text), location.hash !== '');
+    const found = embedded(document);
     document.getElementById('drgpum-report')?.remove();
+    if (found) open(await take(found, (done, all) => (loading.value = { what: 'Reading the report', done, all })), location.hash !== '');
   } catch (error) {
     failure.value = error instanceof Error ? error.message : String(error);
   } finally {
@@ -29,5 +29,11 @@ async function start(): Promise<void> {
     document.documentElement.dataset['ready'] = 'yes';
   }
 }
-Object.assign(window, { drgpumPaintTimes: paintTimes });
+// For tests: how long paintings take, and the peak that the curve shows against the recorded one.
+function peaks(): { shown: number; recorded: number } {
+  const p = program.value;
+  const peak = p?.report.peaks[0];
+  return { shown: p && peak ? p.curve(peak.device ?? 0).highest(0, p.calls + 1) : 0, recorded: peak?.bytes ?? 0 };
+}
+Object.assign(window, { drgpumPaintTimes: paintTimes, drgpumPeaks: peaks });
 void start();

@@ -6,7 +6,7 @@ import { Program } from './model/program';
 import type { Plan, Programs } from './model/report';
 import { kStart, parseRoute, routeText, type Route, type View } from './model/route';
 
-export const loading = signal<string | null>(null);
+export const loading = signal<{ what: string; done: number; all: number } | null>(null); // all 0: not known
 export const failure = signal<string | null>(null);
 export const programs = signal<Program[]>([]);
 export const fleet = signal<Programs | null>(null); // of several traces
@@ -82,7 +82,7 @@ export function open(loaded: Loaded, keepPlace = false): void {
   }
   const { report } = loaded;
   const worst = isPrograms(report) ? report.worst ?? 0 : 0;
-  programs.value = (isPrograms(report) ? report.programs : [report]).map((r) => new Program(r));
+  programs.value = (isPrograms(report) ? report.programs : [report]).map((r, k) => new Program(r, loaded.held ? k : null));
   fleet.value = isPrograms(report) ? report : null;
   if (!keepPlace) go({ ...kStart, rank: worst });
 }

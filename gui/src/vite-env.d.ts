@@ -1,2 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-declare module '*.css';
+/// <reference types="vite/client" />
+declare module 'virtual:notices' {
+  const notices: { name: string; version: string; licence: string; text: string }[];
+  export default notices;
+}

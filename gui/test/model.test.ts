@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { curveOf } from '../src/model/curve';
 import { findingsCsv, markdownOf, objectsCsv } from '../src/model/exports';
 import { groupFindings } from '../src/model/groups';
-import { rowsOf } from '../src/model/lanes';
+import { readContainer } from '../src/model/columns';
+import { rowsOf, tileOf } from '../src/model/lanes';
 import { understand } from '../src/model/load';
 import { Program } from '../src/model/program';
 import { shownObjects, sizeOf } from '../src/model/query';
@@ -35,6 +36,22 @@ describe('curve', () => {
     const curve = curveOf(Uint32Array.of(0, 5), Uint32Array.of(5, 9), Float64Array.of(100, 100), 10, () => true);
     expect(curve.peak).toBe(100);
   });
+  it('knows the call of the highest value in every window', () => {
+    const r = random(5);
+    const begin = Uint32Array.from({ length: 400 }, () => Math.floor(r() * 900));
+    const curve = curveOf(begin, begin.map((b) => b + 1 + Math.floor(r() * 60)), Float64Array.from(begin, () => 1 + Math.floor(r() * 50)), 1000, () => true);
+    for (let k = 0; k < 100; k++) {
+      const a = Math.floor(r() * 990);
+      const b = a + 1 + Math.floor(r() * (1000 - a));
+      const at = curve.highestAt(a, b);
+      expect(at >= a && at < b).toBe(true);
+      expect(curve.valueAt(at)).toBe(curve.highest(a, b));
+      const most = curve.highest(a, b);
+      let earlier = -1;
+      for (let c = a; c < at && earlier < 0; c++) if (curve.valueAt(c) >= most) earlier = c;
+      expect(earlier).toBe(-1);
+    }
+  });
   it('is zero where nothing is alive', () => {
     expect(curveOf(new Uint32Array(0), new Uint32Array(0), new Float64Array(0), 3, () => true).peak).toBe(0);
   });
@@ -50,10 +67,10 @@ describe('rows', () => {
   const all = shownObjects(p, '');
   it('show every object once, in each order', () => {
     for (const sort of ['size', 'start', 'lifetime', 'bytes × lifetime', 'waste', 'packed'] as const)
-      expect([...rowsOf(p, sort, all).items].sort((a, b) => a - b)).toEqual([...all]);
+      expect([...rowsOf(p, sort, all, (i) => p.wasted(i)).items].sort((a, b) => a - b)).toEqual([...all]);
   });
   it('pack without overlap into as many rows as are ever alive at once', () => {
-    const rows = rowsOf(p, 'packed', all);
+    const rows = rowsOf(p, 'packed', all, () => 0);
     let alive = 0;
     for (let c = 0; c < 400; c++) alive = Math.max(alive, objects.filter((_, i) => p.begin[i]! <= c && c < p.end[i]!).length);
     expect(rows.from.length - 1).toBe(alive);
@@ -61,8 +78,41 @@ describe('rows', () => {
       for (let k = rows.from[row]! + 1; k < rows.from[row + 1]!; k++) expect(p.begin[rows.items[k]!]!).toBeGreaterThanOrEqual(p.end[rows.items[k - 1]!]!);
   });
   it('come largest first when sorted by size', () => {
-    const sizes = [...rowsOf(p, 'size', all).items].map((i) => p.size[i]!);
+    const sizes = [...rowsOf(p, 'size', all, () => 0).items].map((i) => p.size[i]!);
     expect(sizes).toEqual([...sizes].sort((a, b) => b - a));
+  });
+});
+
+describe('a tile', () => {
+  it('holds each stretch of each row as its objects fill it', () => {
+    const objects = Array.from({ length: 400 }, (_, i) => object(i, 8, 10 * i, 10 * i + 8, { first_access: call(10 * i + 2), last_access: call(10 * i + 4) }));
+    const p = new Program(report(objects, 4096));
+    const rows = rowsOf(p, 'packed', shownObjects(p, ''), () => 0);
+    expect(rows.from.length - 1).toBe(1);
+    const tile = tileOf(p, rows, 4096)!;
+    const sum = (values: Uint8Array): number => values.reduce((all, v) => all + v, 0) / 255 / (tile.stretches / 4096);
+    expect(sum(tile.used)).toBeCloseTo(400 * 3, -1);
+    expect(sum(tile.idle)).toBeCloseTo(400 * 5, -1);
+  });
+});
+
+describe('a container', () => {
+  it('gives back its head with columns in their places, and says when it is damaged', () => {
+    const columns = [0, 5, 3, 300, -1, 2 ** 40, 7];
+    const bytes: number[] = [];
+    columns.forEach((v, i) => {
+      const d = v - (columns[i - 1] ?? 0);
+      let z = d < 0 ? -2 * d - 1 : 2 * d;
+      for (; z > 127; z = Math.floor(z / 128)) bytes.push((z % 128) + 128);
+      bytes.push(z);
+    });
+    const head = new TextEncoder().encode(JSON.stringify({ a: { b: { at: 0, bytes: bytes.length, count: columns.length } }, c: [1, 'x'] }));
+    const container = new Uint8Array([head.length & 255, head.length >> 8, 0, 0, ...head, ...bytes]);
+    const value = readContainer(container) as { a: { b: ArrayLike<number> }; c: unknown[] };
+    expect(Array.from(value.a.b)).toEqual(columns);
+    expect(value.c).toEqual([1, 'x']);
+    expect(() => readContainer(container.slice(0, 10))).toThrow(/ends early/);
+    expect(() => readContainer(container.slice(0, container.length - 3))).toThrow(/damaged/);
   });
 });
 
@@ -70,7 +120,7 @@ describe('a program', () => {
   it('reads objects from columns as from a list', () => {
     const objects = [object(4, 100, 1, 6, { first_access: call(3), last_access: call(5) }), object(9, 50, 2, null, { name: 'x' })];
     const columns: ObjectColumns = {
-      count: 2, id: [4, 5], size_bytes: [100, 50], parent: [-1, -1], kind: [0, 0], device: [0, 0], name: [0, 1], path: [0, 1], begin: [1, 1], end: [5, 6],
+      count: 2, id: [4, 9], size_bytes: [100, 50], parent: [-1, -1], kind: [0, 0], device: [0, 0], name: [0, 1], path: [0, 1], begin: [1, 2], life: [5, 6],
       freed: [1, 0], first_access: [2, -1], last_access: [2, -1], kinds: ['device'], names: ['o4', 'x'], paths: [[0], [1]],
       frames: [['main', '/src/app.cu', 2], ['main', '/src/app.cu', 3]],
     };

@@ -49,32 +49,48 @@ bool is_json(const std::string& path) {
   return file && first == '{';
 }
 
-struct Page {
-  std::string html;
+struct Opened {
+  std::string json;  // else reports
+  std::vector<Report> reports;
   bool complete = true;
 };
 
-Result<Page> page_of(const Arguments& a) {
-  Page page;
-  std::ostringstream out;
+Result<Opened> open_inputs(const Arguments& a) {
+  Opened opened;
   if (a.inputs.size() == 1 && is_json(a.inputs.front())) {
     std::ifstream file(a.inputs.front(), std::ios::binary);
     std::ostringstream json;
     json << file.rdbuf();
-    RETURN_IF_ERROR(write_json_page(json.str(), out));
-  } else {
-    std::vector<Report> reports;
-    ProgressLine progress;
-    ASSIGN_OR_RETURN(const std::vector<std::string> traces, expand_traces(a.inputs));
-    for (const std::string& path : traces) {
-      ASSIGN_OR_RETURN(Report report, load_report(kVerb, path, a.load, progress));
-      page.complete = page.complete && report.complete;
-      reports.push_back(std::move(report));
-    }
-    RETURN_IF_ERROR(write_report_page(reports, places_of(a.load), out));
+    opened.json = std::move(json).str();
+    return opened;
   }
-  page.html = std::move(out).str();
-  return page;
+  ProgressLine progress;
+  ASSIGN_OR_RETURN(const std::vector<std::string> traces, expand_traces(a.inputs));
+  for (const std::string& path : traces) {
+    ASSIGN_OR_RETURN(Report report, load_report(kVerb, path, a.load, progress));
+    opened.complete = opened.complete && report.complete;
+    opened.reports.push_back(std::move(report));
+  }
+  return opened;
+}
+
+int serve(Opened opened, const Arguments& a) {
+  const auto source = opened.json.empty()
+                          ? source_of_reports(std::move(opened.reports), places_of(a.load))
+                          : source_of_json(std::move(opened.json));
+  if (!source) return fail(kVerb, source.error());
+  return serve_page(**source, {a.port, !a.no_browser});
+}
+
+int write_file(const Opened& opened, const Arguments& a) {
+  Result<Output> output = Output::open(a.output);
+  if (!output) return fail(kVerb, output.error());
+  const Status written =
+      opened.json.empty() ? write_report_page(opened.reports, places_of(a.load), output->stream())
+                          : write_json_page(opened.json, output->stream());
+  if (!written) return fail(kVerb, written.error());
+  if (Status status = output->finish(); !status) return fail(kVerb, status.error());
+  return opened.complete ? kExitOk : kExitIncomplete;
 }
 
 }  // namespace
@@ -89,15 +105,10 @@ int view_main(int argc, char** argv) {
     return app.exit(error) == 0 ? kExitOk : kExitUsage;
   }
   arguments.load.with_call_paths = true;
-  const Result<Page> page = page_of(arguments);
-  if (!page) return fail(kVerb, page.error());
-  if (arguments.output.empty())
-    return serve_page(page->html, {arguments.port, !arguments.no_browser});
-  Result<Output> output = Output::open(arguments.output);
-  if (!output) return fail(kVerb, output.error());
-  output->stream() << page->html;
-  if (Status status = output->finish(); !status) return fail(kVerb, status.error());
-  return page->complete ? kExitOk : kExitIncomplete;
+  Result<Opened> opened = open_inputs(arguments);
+  if (!opened) return fail(kVerb, opened.error());
+  return arguments.output.empty() ? serve(*std::move(opened), arguments)
+                                  : write_file(*opened, arguments);
 }
 
 }  // namespace drgpum

@@ -3,6 +3,9 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
+#include <string>
+#include <string_view>
 
 #include <httplib.h>
 #include <unistd.h>
@@ -17,7 +20,8 @@ namespace {
 void add_guards(httplib::Response& response) {
   response.set_header("Content-Security-Policy",
                       "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
-                      "img-src data: blob:; connect-src 'self'; base-uri 'none'; "
+                      "img-src data: blob:; worker-src blob:; connect-src 'self'; "
+                      "base-uri 'none'; "
                       "form-action 'none'; frame-ancestors 'none'");
   response.set_header("X-Content-Type-Options", "nosniff");
   response.set_header("X-Frame-Options", "DENY");
@@ -27,7 +31,22 @@ void add_guards(httplib::Response& response) {
   response.set_header("Cache-Control", "no-store");
 }
 
-void answer(const httplib::Request& request, httplib::Response& response, const std::string& page,
+constexpr std::string_view kBinary = "application/octet-stream";
+
+void give(const ViewAnswer& asked, const ViewSource& source, httplib::Response& response) {
+  std::optional<std::string> data;
+  if (asked.part == ViewPart::kPage)
+    return response.set_content(source.html(), "text/html; charset=utf-8");
+  if (asked.part == ViewPart::kCalls) {
+    data = source.calls_page(asked.program, asked.number, asked.by_level);
+  } else if (asked.number < source.pieces().size()) {
+    data = source.pieces()[asked.number];
+  }
+  if (data) return response.set_content(*std::move(data), kBinary.data());
+  response.status = 404;
+}
+
+void answer(const httplib::Request& request, httplib::Response& response, const ViewSource& source,
             const ViewSecrets& secrets, int port) {
   const std::string token = request.has_param("t") ? request.get_param_value("t") : "";
   const std::string host = request.get_header_value("Host");
@@ -42,8 +61,8 @@ void answer(const httplib::Request& request, httplib::Response& response, const 
     response.set_header("Set-Cookie",
                         "drgpum_view=" + secrets.cookie + "; HttpOnly; SameSite=Strict; Path=/");
     response.set_header("Location", "/");
-  } else if (it.gives_page) {
-    response.set_content(page, "text/html; charset=utf-8");
+  } else if (it.part != ViewPart::kNothing) {
+    give(it, source, response);
   } else {
     response.set_content("This is not for you. Open the address that drgpum view printed.\n",
                          "text/plain; charset=utf-8");
@@ -61,7 +80,7 @@ void open_browser(const std::string& url) {
 
 }  // namespace
 
-int serve_page(const std::string& page, const ViewOptions& options) {
+int serve_page(const ViewSource& source, const ViewOptions& options) {
   const ViewSecrets secrets = new_view_secrets();
   int port = options.port;
   httplib::Server server;
@@ -69,7 +88,7 @@ int serve_page(const std::string& page, const ViewOptions& options) {
   server.set_read_timeout(10);
   server.set_keep_alive_max_count(20);
   server.set_pre_routing_handler([&](const httplib::Request& request, httplib::Response& response) {
-    answer(request, response, page, secrets, port);
+    answer(request, response, source, secrets, port);
     return httplib::Server::HandlerResponse::Handled;
   });
   if (port == 0) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Serves one page to this machine: on 127.0.0.1, to who holds the printed address.
+// Serves one page and its data to this machine: on 127.0.0.1, to who holds the printed address.
 
-#include <string>
+#include "offline/cli/page_output.h"
 
 namespace drgpum {
 
@@ -13,6 +13,6 @@ struct ViewOptions {
 
 // Prints the address on standard output and serves until the process is ended. Returns an exit
 // status when the port cannot be taken.
-int serve_page(const std::string& page, const ViewOptions& options);
+int serve_page(const ViewSource& source, const ViewOptions& options);
 
 }  // namespace drgpum

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "offline/cli/view_session.h"
 
+#include <algorithm>
 #include <array>
-#include <cstdio>
-#include <cstdlib>
+#include <charconv>
+#include <optional>
 
 #include <sys/random.h>
 
@@ -52,6 +53,45 @@ bool has_cookie(std::string_view header, std::string_view secret) {
   return false;
 }
 
+// Of the page itself, of the user (an address typed or clicked in a terminal), or of no browser.
+bool is_own_site(std::string_view fetch_site) {
+  return fetch_site.empty() || fetch_site == "none" || fetch_site == "same-origin";
+}
+
+// Takes "/" and digits off the front; nullopt when there are none, or too many.
+std::optional<std::uint32_t> take_number(std::string_view& path) {
+  std::uint32_t value = 0;
+  if (path.size() < 2 || path.front() != '/') return std::nullopt;
+  const auto [end, error] = std::from_chars(path.data() + 1, path.data() + path.size(), value);
+  if (error != std::errc()) return std::nullopt;
+  path.remove_prefix(static_cast<std::size_t>(end - path.data()));
+  return value;
+}
+
+bool take(std::string_view& path, std::string_view word) {
+  if (!path.starts_with(word)) return false;
+  path.remove_prefix(word.size());
+  return true;
+}
+
+// What a path names; it names nothing but places in what is open, so that no path leads to a file.
+ViewAnswer part_of(std::string_view path) {
+  ViewAnswer found{200, ViewPart::kNothing};
+  if (path == "/") return {200, ViewPart::kPage};
+  if (take(path, "/pieces")) {
+    const auto number = take_number(path);
+    if (number && path.empty()) found = {200, ViewPart::kPiece, false, 0, *number};
+  } else if (take(path, "/calls")) {
+    const auto program = take_number(path);
+    const bool by_level = take(path, "/level");
+    const bool is_known = by_level || take(path, "/order");
+    const auto number = take_number(path);
+    if (program && is_known && number && path.empty())
+      found = {200, ViewPart::kCalls, false, *program, *number, by_level};
+  }
+  return found;
+}
+
 }  // namespace
 
 ViewSecrets new_view_secrets() {
@@ -62,14 +102,15 @@ ViewAnswer answer_view(const ViewRequest& request, const ViewSecrets& secrets, i
   if (!is_own_host(request.host, port)) return {403};
   if (!request.origin.empty() && request.origin != "http://" + std::string(request.host))
     return {403};
-  if (request.fetch_site == "cross-site") return {403};
+  if (!is_own_site(request.fetch_site)) return {403};
   if (request.method != "GET" && request.method != "HEAD") return {405};
-  if (request.path != "/") return {404};
-  if (!request.token.empty())
-    return same_secret(request.token, secrets.token) ? ViewAnswer{303, false, true}
-                                                     : ViewAnswer{401};
-  return has_cookie(request.cookie, secrets.cookie) ? ViewAnswer{200, true, false}
-                                                    : ViewAnswer{401};
+  const ViewAnswer asked = part_of(request.path);
+  if (asked.part == ViewPart::kNothing) return {404};
+  if (asked.part == ViewPart::kPage && !request.token.empty()) {
+    if (!same_secret(request.token, secrets.token)) return {401};
+    return {303, ViewPart::kNothing, true};
+  }
+  return has_cookie(request.cookie, secrets.cookie) ? asked : ViewAnswer{401};
 }
 
 }  // namespace drgpum

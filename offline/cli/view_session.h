@@ -26,15 +26,22 @@ struct ViewRequest {
   std::string_view cookie;
 };
 
+enum class ViewPart : std::uint8_t { kNothing, kPage, kPiece, kCalls };
+
 struct ViewAnswer {
   int status = 404;
-  bool gives_page = false;    // else a line of text
-  bool gives_cookie = false;  // with a redirection to "/"
+  ViewPart part = ViewPart::kNothing;  // else a line of text
+  bool gives_cookie = false;           // with a redirection to "/"
+  std::uint32_t program = 0;           // kCalls
+  std::uint32_t number = 0;            // kPiece, kCalls
+  bool by_level = false;               // kCalls
 };
 
-// Only GET and HEAD of "/" give anything. The host must be 127.0.0.1 or localhost with the port; an
-// origin must be the same; the cookie opens the page, the token buys the cookie. Wrong method 405,
-// foreign host or origin 403, no cookie 401, another path 404.
+// Only GET and HEAD give anything: of "/" the page, of "/pieces/3" a piece of its data, of
+// "/calls/0/order/3" and "/calls/0/level/3" a page of a program's calls. The host must be 127.0.0.1
+// or localhost with the port; an origin must be the same; a browser must ask from the page itself
+// or for its user; the cookie opens all, the token buys the cookie. Wrong method 405, foreign host
+// or origin 403, no cookie 401, another path 404.
 ViewAnswer answer_view(const ViewRequest& request, const ViewSecrets& secrets, int port);
 
 }  // namespace drgpum

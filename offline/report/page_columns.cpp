@@ -2,97 +2,64 @@
 #include "offline/report/page_columns.h"
 
 #include <algorithm>
-#include <string>
+#include <numeric>
+#include <set>
 
-#include "offline/order/edges.h"
 #include "proto/trace/names.h"
 
 namespace drgpum {
 namespace {
 
-// Texts by the place of their first appearance.
-class TextTable {
- public:
-  std::uint32_t number_of(const std::string& text) {
-    const auto [entry, is_new] = numbers_.emplace(text, static_cast<std::uint32_t>(texts_.size()));
-    if (is_new) texts_.push_back(&entry->first);
-    return entry->second;
-  }
-  void write(std::string_view key, JsonWriter& json) const {
-    json.key(key).begin_array();
-    for (const std::string* text : texts_)
-      json.text(*text);
-    json.end_array();
-  }
-
- private:
-  std::unordered_map<std::string, std::uint32_t> numbers_;
-  std::vector<const std::string*> texts_;
-};
-
-template <typename Value>
-void write_column(std::string_view key, std::size_t count, JsonWriter& json, Value value) {
-  json.key(key).begin_array();
-  for (std::size_t i = 0; i < count; ++i)
-    json.number(value(static_cast<std::uint32_t>(i)));
-  json.end_array();
+std::int64_t signed_of(std::uint64_t value) {
+  return static_cast<std::int64_t>(value);
 }
 
-struct DataEdge {
-  std::uint32_t from = 0;
-  std::uint32_t to = 0;
-};
-
-// Writer to reader, reader to writer, writer to writer, of whole objects; by rising `to`.
-std::vector<DataEdge> data_edges(const Evidence& evidence) {
-  std::vector<DataEdge> edges;
-  std::vector<std::uint32_t> readers;
-  for (std::uint32_t o = 0; o < evidence.objects.size(); ++o) {
-    std::uint32_t writer = kNone;
-    readers.clear();
-    for (const Use& use : evidence.uses_of(o)) {
-      if (writer != kNone) edges.push_back({writer, use.api});
-      if (!use.writes()) {
-        readers.push_back(use.api);
-        continue;
-      }
-      for (const std::uint32_t reader : readers)
-        edges.push_back({reader, use.api});
-      readers.clear();
-      writer = use.api;
-    }
-  }
-  std::sort(edges.begin(), edges.end(), [](const DataEdge& a, const DataEdge& b) {
-    return a.to != b.to ? a.to < b.to : a.from < b.from;
-  });
-  const auto same = [](const DataEdge& a, const DataEdge& b) {
-    return a.to == b.to && a.from == b.from;
-  };
-  edges.erase(std::unique(edges.begin(), edges.end(), same), edges.end());
-  return edges;
+double weight_of(const Object& o) {
+  return static_cast<double>(o.size) * static_cast<double>(o.end > o.alloc ? o.end - o.alloc : 0);
 }
 
-// The length of the longest path to each call, over the order's edges and the data's.
-std::vector<std::uint32_t> levels_of(const Evidence& evidence, const std::vector<DataEdge>& data) {
-  std::vector<std::uint32_t> levels(evidence.api_count(), 0);
-  OrderSweep sweep(evidence);
-  OrderSweep::Step step;
-  auto next = data.begin();
-  while (sweep.next(step)) {
-    std::uint32_t level = 0;
-    const auto after = [&](std::uint32_t from) { level = std::max(level, levels[from] + 1); };
-    for (const Edge& edge : step.edges)
-      after(edge.from);
-    for (; next != data.end() && next->to <= step.api; ++next)
-      if (next->to == step.api) after(next->from);
-    levels[step.api] = level;
-  }
-  return levels;
+std::uint64_t lowest_address(const Report& report, std::span<const std::uint32_t> shown) {
+  std::uint64_t lowest = UINT64_MAX;
+  for (const std::uint32_t o : shown)
+    if (const std::uint64_t address = report.evidence.objects[o].address; address != 0)
+      lowest = std::min(lowest, address);
+  return lowest == UINT64_MAX ? 0 : lowest;
+}
+
+// The calls that use each object: how many, which, and what they do.
+void write_uses(const Report& report, std::span<const std::uint32_t> shown,
+                const ColumnWriter& to) {
+  const Evidence& e = report.evidence;
+  std::vector<const Use*> uses;
+  std::size_t count = 0;
+  for (const std::uint32_t o : shown)
+    count += e.uses_of(o).size();
+  if (count > kMaxPageUses) return;
+  uses.reserve(count);
+  for (const std::uint32_t o : shown)
+    for (const Use& use : e.uses_of(o))
+      uses.push_back(&use);
+  to.column("use_count", shown.size(), [&](std::uint32_t i) { return e.uses_of(shown[i]).size(); });
+  to.column("use_call", count, [&](std::uint32_t i) { return uses[i]->api; });
+  to.column("use_flags", count, [&](std::uint32_t i) { return uses[i]->flags() & 7; });
 }
 
 }  // namespace
 
-PageColumns::PageColumns(const Report& report) : report_(report) {
+std::uint32_t TextTable::number_of(const std::string& text) {
+  const auto [entry, is_new] = numbers_.emplace(text, static_cast<std::uint32_t>(texts_.size()));
+  if (is_new) texts_.push_back(&entry->first);
+  return entry->second;
+}
+
+void TextTable::write(std::string_view key, JsonWriter& json) const {
+  json.key(key).begin_array();
+  for (const std::string* text : texts_)
+    json.text(*text);
+  json.end_array();
+}
+
+PathTable::PathTable(const Report& report) : report_(report) {
   std::vector<std::uint32_t> ids;
   for (const auto& [id, path] : report.call_paths)
     ids.push_back(id);
@@ -108,7 +75,7 @@ PageColumns::PageColumns(const Report& report) : report_(report) {
   }
 }
 
-std::uint32_t PageColumns::number_of(const SourceFrame& frame) {
+std::uint32_t PathTable::number_of(const SourceFrame& frame) {
   const auto [entry, is_new] =
       frame_number_.emplace(std::pair{std::string_view(frame.function),
                                       std::pair{std::string_view(frame.file), frame.line}},
@@ -117,13 +84,19 @@ std::uint32_t PageColumns::number_of(const SourceFrame& frame) {
   return entry->second;
 }
 
-std::int64_t PageColumns::path_of(std::uint32_t api) const {
+std::int64_t PathTable::path_of(std::uint32_t api) const {
   if (!report_.has_call(api)) return -1;
   const auto path = path_number_.find(report_.evidence.apis[api].call_path);
-  return path == path_number_.end() ? -1 : static_cast<std::int64_t>(path->second);
+  return path == path_number_.end() ? -1 : signed_of(path->second);
 }
 
-void PageColumns::write_tables(JsonWriter& json) const {
+std::int64_t PathTable::site_of(std::uint32_t api) const {
+  const std::int64_t path = path_of(api);
+  return path < 0 ? path : signed_of(sites_[static_cast<std::size_t>(path)]);
+}
+
+void PathTable::write(const ColumnWriter& to) const {
+  JsonWriter& json = to.json();
   json.key("paths").begin_array();
   for (const auto& path : paths_) {
     json.begin_array();
@@ -132,103 +105,162 @@ void PageColumns::write_tables(JsonWriter& json) const {
     json.end_array();
   }
   json.end_array();
-  write_column("sites", sites_.size(), json, [&](std::uint32_t i) { return sites_[i]; });
+  json.key("sites").begin_array();
+  for (const std::uint32_t site : sites_)
+    json.number(site);
+  json.end_array();
   json.key("frames").begin_array();
   for (const SourceFrame* frame : frames_)
     json.begin_array().text(frame->function).text(frame->file).number(frame->line).end_array();
   json.end_array();
 }
 
-void PageColumns::write_objects(JsonWriter& json) const {
-  const Evidence& e = report_.evidence;
-  const std::size_t n = e.objects.size();
+std::vector<std::uint32_t> objects_to_show(const Report& report, std::size_t most,
+                                           std::size_t findings) {
+  const std::vector<Object>& objects = report.evidence.objects;
+  std::vector<std::uint32_t> shown(objects.size());
+  std::iota(shown.begin(), shown.end(), 0u);
+  if (shown.size() <= most) return shown;
+  const auto heavier = [&](std::uint32_t a, std::uint32_t b) {
+    const double first = weight_of(objects[a]);
+    const double second = weight_of(objects[b]);
+    return first != second ? first > second : a < b;
+  };
+  std::nth_element(shown.begin(), shown.begin() + static_cast<std::ptrdiff_t>(most), shown.end(),
+                   heavier);
+  std::set<std::uint32_t> kept(shown.begin(), shown.begin() + static_cast<std::ptrdiff_t>(most));
+  for (std::size_t f = 0; f < std::min(findings, report.findings.size()); ++f) {
+    kept.insert(report.findings[f].object);
+    if (report.findings[f].host != kNone) kept.insert(report.findings[f].host);
+  }
+  if (!report.peaks.empty())
+    for (const LiveObject& live : report.peaks.front().objects)
+      kept.insert(live.object);
+  for (auto o = kept.rbegin(); o != kept.rend(); ++o)
+    if (const std::uint32_t parent = objects[*o].parent; parent != kNone) kept.insert(parent);
+  return {kept.begin(), kept.end()};
+}
+
+std::vector<std::uint32_t> lanes_of(const Report& report, std::span<const std::uint32_t> shown) {
+  const std::vector<Object>& objects = report.evidence.objects;
+  const auto lives = [&](std::uint32_t i) {
+    return objects[shown[i]].end > objects[shown[i]].alloc;
+  };
+  std::vector<std::uint32_t> by_begin(shown.size());
+  std::iota(by_begin.begin(), by_begin.end(), 0u);
+  std::vector<std::uint32_t> by_end = by_begin;
+  std::stable_sort(by_begin.begin(), by_begin.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return objects[shown[a]].alloc < objects[shown[b]].alloc;
+  });
+  std::stable_sort(by_end.begin(), by_end.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return objects[shown[a]].end < objects[shown[b]].end;
+  });
+  std::vector<std::uint32_t> lanes(shown.size(), 0);
+  std::vector<std::uint32_t> idle;
+  std::uint32_t lane_count = 0;
+  auto ended = by_end.begin();
+  for (const std::uint32_t i : by_begin) {
+    if (!lives(i)) continue;
+    for (; ended != by_end.end() && objects[shown[*ended]].end <= objects[shown[i]].alloc; ++ended)
+      if (lives(*ended)) idle.push_back(lanes[*ended]);
+    if (idle.empty()) {
+      lanes[i] = lane_count++;
+    } else {
+      lanes[i] = idle.back();
+      idle.pop_back();
+    }
+  }
+  return lanes;
+}
+
+void write_object_columns(const Report& report, std::span<const std::uint32_t> shown,
+                          const PathTable& paths, const ColumnWriter& to) {
+  const Evidence& e = report.evidence;
+  const std::size_t n = shown.size();
   TextTable kinds;
   TextTable names;
-  const auto object = [&](std::uint32_t i) -> const Object& { return e.objects[i]; };
-  const auto signed_of = [](std::uint32_t value) { return static_cast<std::int64_t>(value); };
+  const auto object = [&](std::uint32_t i) -> const Object& { return e.objects[shown[i]]; };
+  const auto uses = [&](std::uint32_t i) { return e.uses_of(shown[i]); };
+  JsonWriter& json = to.json();
   json.begin_object();
   json.field("count", n);
-  write_column("id", n, json, [&](std::uint32_t i) {
-    return signed_of(object(i).id) - (i == 0 ? 0 : signed_of(object(i - 1).id));
+  json.field("total_count", e.objects.size());
+  to.column("id", n, [&](std::uint32_t i) { return object(i).id; });
+  to.column("size_bytes", n, [&](std::uint32_t i) { return object(i).size; });
+  to.column("parent", n, [&](std::uint32_t i) {
+    const auto place = std::lower_bound(shown.begin(), shown.end(), object(i).parent);
+    return object(i).parent == kNone ? std::int64_t{-1} : signed_of(static_cast<std::uint64_t>(place - shown.begin()));
   });
-  write_column("size_bytes", n, json, [&](std::uint32_t i) { return object(i).size; });
-  write_column("parent", n, json, [&](std::uint32_t i) {
-    return object(i).parent == kNone ? -1 : signed_of(object(i).parent);
-  });
-  write_column("kind", n, json, [&](std::uint32_t i) {
+  to.column("kind", n, [&](std::uint32_t i) {
     return kinds.number_of(std::string(trace::enum_name(object(i).kind)));
   });
-  write_column("device", n, json, [&](std::uint32_t i) { return object(i).device; });
-  write_column("name", n, json, [&](std::uint32_t i) {
-    return names.number_of(i < report_.names.size() ? report_.names[i] : std::string());
+  to.column("device", n, [&](std::uint32_t i) { return object(i).device; });
+  to.column("name", n, [&](std::uint32_t i) {
+    return names.number_of(shown[i] < report.names.size() ? report.names[shown[i]] : std::string());
   });
-  write_column("path", n, json, [&](std::uint32_t i) { return path_of(object(i).alloc); });
-  write_column("begin", n, json, [&](std::uint32_t i) {
-    return signed_of(object(i).alloc) - (i == 0 ? 0 : signed_of(object(i - 1).alloc));
-  });
-  write_column("end", n, json, [&](std::uint32_t i) {
+  to.column("path", n, [&](std::uint32_t i) { return paths.path_of(object(i).alloc); });
+  to.column("begin", n, [&](std::uint32_t i) { return object(i).alloc; });
+  to.column("life", n, [&](std::uint32_t i) {
     return signed_of(object(i).end) - signed_of(object(i).alloc);
   });
-  write_column("freed", n, json, [&](std::uint32_t i) { return object(i).free == kNone ? 0 : 1; });
-  write_column("first_access", n, json, [&](std::uint32_t i) {
-    const auto uses = e.uses_of(i);
-    return uses.empty() ? std::int64_t{-1}
-                        : signed_of(uses.front().api) - signed_of(object(i).alloc);
+  to.column("freed", n, [&](std::uint32_t i) { return object(i).free == kNone ? 0 : 1; });
+  to.column("first_access", n, [&](std::uint32_t i) {
+    return uses(i).empty() ? std::int64_t{-1}
+                           : signed_of(uses(i).front().api) - signed_of(object(i).alloc);
   });
-  write_column("last_access", n, json, [&](std::uint32_t i) {
-    const auto uses = e.uses_of(i);
-    return uses.empty() ? std::int64_t{-1}
-                        : signed_of(uses.back().api) - signed_of(uses.front().api);
+  to.column("last_access", n, [&](std::uint32_t i) {
+    return uses(i).empty() ? std::int64_t{-1}
+                           : signed_of(uses(i).back().api) - signed_of(uses(i).front().api);
   });
-  // As text: addresses may exceed what a JSON number keeps exactly.
-  json.key("address").begin_array();
-  for (const Object& o : e.objects)
-    json.text(std::to_string(o.address));
-  json.end_array();
+  const std::vector<std::uint32_t> lanes = lanes_of(report, shown);
+  to.column("lane", n, [&](std::uint32_t i) { return lanes[i]; });
+  // From the lowest, as text: addresses may exceed what a JSON number keeps exactly.
+  const std::uint64_t base = lowest_address(report, shown);
+  json.field("address_base", std::to_string(base));
+  to.column("address", n, [&](std::uint32_t i) {
+    return object(i).address < base ? std::int64_t{-1} : signed_of(object(i).address - base);
+  });
+  write_uses(report, shown, to);
   kinds.write("kinds", json);
   names.write("names", json);
-  write_tables(json);
+  paths.write(to);
   json.end_object();
 }
 
-void PageColumns::write_calls(JsonWriter& json) const {
-  const Evidence& e = report_.evidence;
-  const std::size_t n = e.api_count();
-  const std::vector<DataEdge> data = data_edges(e);
-  const std::vector<std::uint32_t> levels = levels_of(e, data);
-  TextTable kinds;
-  TextTable names;
-  TextTable kernels;
-  std::unordered_map<std::uint32_t, std::uint32_t> kernel_number;  // by kernel
-  const auto api = [&](std::uint32_t i) -> const Api& { return e.apis[i]; };
-  json.begin_object();
-  json.field("first", 0);
-  write_column("kind", n, json, [&](std::uint32_t i) {
-    return kinds.number_of(std::string(trace::enum_name(api(i).kind)));
-  });
-  write_column("name", n, json,
-               [&](std::uint32_t i) { return names.number_of(e.names[api(i).name]); });
-  write_column("stream", n, json, [&](std::uint32_t i) {
-    return api(i).stream == kNone ? std::int64_t{-1}
-                                  : static_cast<std::int64_t>(e.streams[api(i).stream].id);
-  });
-  write_column("site", n, json, [&](std::uint32_t i) {
-    const std::int64_t path = path_of(i);
-    return path < 0 ? path : static_cast<std::int64_t>(sites_[static_cast<std::size_t>(path)]);
-  });
-  write_column("kernel", n, json, [&](std::uint32_t i) {
-    if (api(i).kind != trace::ApiKind::kLaunch) return std::int64_t{-1};
-    const auto [entry, is_new] = kernel_number.emplace(api(i).payload, 0);
-    if (is_new) entry->second = kernels.number_of(report_.kernel_of(i));
-    return static_cast<std::int64_t>(entry->second);
-  });
-  write_column("level", n, json, [&](std::uint32_t i) { return levels[i]; });
-  write_column("edge_from", data.size(), json, [&](std::uint32_t i) { return data[i].from; });
-  write_column("edge_to", data.size(), json, [&](std::uint32_t i) { return data[i].to; });
-  kinds.write("kinds", json);
-  names.write("names", json);
-  kernels.write("kernels", json);
-  json.end_object();
+void write_curves(const Report& report, const ColumnWriter& to) {
+  const Evidence& e = report.evidence;
+  std::set<std::uint16_t> devices;
+  for (const Object& o : e.objects)
+    devices.insert(o.device);
+  const std::uint32_t calls = std::max<std::uint32_t>(e.api_count(), 1);
+  const std::uint32_t stretch = (calls + kCurveStretches - 1) / kCurveStretches;
+  const std::uint32_t count = (calls + stretch - 1) / stretch;
+  JsonWriter& json = to.json();
+  json.begin_array();
+  for (const std::uint16_t device : devices) {
+    const std::vector<LivePoint> points = live_curve(e, device, report.level);
+    std::vector<std::uint64_t> highest(count, 0);
+    std::vector<std::uint64_t> lowest(count, 0);
+    std::uint64_t live = 0;
+    auto next = points.begin();
+    for (std::uint32_t s = 0; s < count; ++s) {
+      const std::uint32_t first = s * stretch;
+      if (next != points.end() && next->api == first) live = (next++)->bytes;
+      highest[s] = lowest[s] = live;
+      for (; next != points.end() && next->api - first < stretch; ++next) {
+        live = next->bytes;
+        highest[s] = std::max(highest[s], live);
+        lowest[s] = std::min(lowest[s], live);
+      }
+    }
+    json.begin_object();
+    json.field("device", device);
+    json.field("stretch", stretch);
+    to.column("highest", count, [&](std::uint32_t s) { return highest[s]; });
+    to.column("lowest", count, [&](std::uint32_t s) { return lowest[s]; });
+    json.end_object();
+  }
+  json.end_array();
 }
 
 }  // namespace drgpum

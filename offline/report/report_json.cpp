@@ -2,6 +2,7 @@
 #include "offline/report/report_json.h"
 
 #include <algorithm>
+#include <array>
 
 #include "offline/patterns/patterns.h"
 #include "offline/report/json_writer.h"
@@ -55,6 +56,7 @@ class ReportWriter {
   void objects();
   void object(std::uint32_t index);
   void findings();
+  void findings_left_out(std::size_t first);
   void finding(const Finding& f);
   void evidence(const Finding& f);
   void intra(const Finding& f);
@@ -239,8 +241,33 @@ void ReportWriter::object(std::uint32_t index) {
 
 void ReportWriter::findings() {
   json_.key("findings").begin_array();
-  for (const Finding& f : report_.findings)
-    finding(f);
+  const std::size_t shown = std::min(report_.findings.size(), form_.max_findings);
+  for (std::size_t i = 0; i < shown; ++i)
+    finding(report_.findings[i]);
+  json_.end_array();
+  if (shown < report_.findings.size()) findings_left_out(shown);
+}
+
+void ReportWriter::findings_left_out(std::size_t first) {
+  struct Sum {
+    std::uint64_t count = 0;
+    std::uint64_t wasted = 0;
+  };
+  std::array<Sum, kPatternCount> sums;
+  for (std::size_t i = first; i < report_.findings.size(); ++i) {
+    Sum& sum = sums[static_cast<std::size_t>(report_.findings[i].pattern)];
+    ++sum.count;
+    sum.wasted += report_.findings[i].wasted_bytes;
+  }
+  json_.key("findings_left_out").begin_array();
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    if (sums[i].count == 0) continue;
+    json_.begin_object();
+    json_.field("pattern", name_of(static_cast<Pattern>(i)));
+    json_.field("count", sums[i].count);
+    json_.field("wasted_bytes", sums[i].wasted);
+    json_.end_object();
+  }
   json_.end_array();
 }
 

@@ -3,6 +3,8 @@
 // The report as JSON: the stable, versioned form that other programs read. Its schema is
 // proto/report.schema.json.
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <iosfwd>
 #include <span>
@@ -16,6 +18,8 @@ class JsonWriter;
 struct JsonForm {
   // Writes the member `objects`, and more, in another form than the schema's.
   std::function<void(const Report& report, JsonWriter& json)> objects_and_more;
+  // Findings beyond this number are left out, and counted by pattern in `findings_left_out`.
+  std::size_t max_findings = SIZE_MAX;
 };
 
 // One report as it is; several under `programs`, with what they have in common in front.

@@ -7,9 +7,8 @@
 #include <set>
 #include <sstream>
 
-#include <zlib.h>
-
 #include "offline/report/json_writer.h"
+#include "offline/report/page_calls.h"
 #include "offline/report/page_columns.h"
 #include "offline/report/report_json.h"
 
@@ -18,7 +17,9 @@ namespace {
 
 constexpr std::string_view kPlace =
     R"(<script type="application/json" id="drgpum-report"></script>)";
-constexpr std::size_t kDeflateAbove = 256 * 1024;  // bytes of JSON
+constexpr std::size_t kPackAbove = 256 * 1024;  // bytes of JSON
+constexpr std::size_t kListedObjects = 5'000;
+constexpr std::size_t kListedCalls = 20'000;
 constexpr std::uint32_t kLinesAround = 5;
 constexpr std::size_t kFindingsWithLines = 300;
 
@@ -81,31 +82,6 @@ void write_sources(const Report& report, const PageParts& parts, JsonWriter& jso
   json.end_object();
 }
 
-std::string deflated(std::string_view text) {
-  z_stream stream{};
-  deflateInit2(&stream, 6, Z_DEFLATED, -MAX_WBITS, 9, Z_DEFAULT_STRATEGY);
-  std::string packed(deflateBound(&stream, static_cast<uLong>(text.size())), '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
-  // In pieces: zlib counts with 32 bits.
-  std::size_t left_in = text.size();
-  std::size_t left_out = packed.size();
-  constexpr std::size_t kPiece = 1u << 30;
-  int state = Z_OK;
-  while (state == Z_OK || state == Z_BUF_ERROR) {
-    const std::size_t in = std::min(left_in, kPiece);
-    const std::size_t out = std::min(left_out, kPiece);
-    stream.avail_in = static_cast<uInt>(in);
-    stream.avail_out = static_cast<uInt>(out);
-    state = deflate(&stream, left_in == in ? Z_FINISH : Z_NO_FLUSH);
-    left_in -= in - stream.avail_in;
-    left_out -= out - stream.avail_out;
-  }
-  packed.resize(packed.size() - left_out);
-  deflateEnd(&stream);
-  return packed;
-}
-
 void write_base64(const std::string& bytes, std::ostream& out) {
   constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   std::string text;
@@ -136,46 +112,96 @@ void write_guarded(std::string_view json, std::ostream& out) {
   }
 }
 
-}  // namespace
-
-void write_page_data(std::span<const Report> reports, const PageParts& parts, std::ostream& out) {
-  JsonForm form;
-  form.objects_and_more = [&](const Report& report, JsonWriter& json) {
-    const PageColumns columns(report);
-    json.key("objects");
-    columns.write_objects(json);
-    if (report.evidence.api_count() <= kMaxPageCalls) {
-      json.key("calls");
-      columns.write_calls(json);
-    }
-    if (parts.source_line) write_sources(report, parts, json);
-  };
-  write_json(reports, out, form);
+Error no_application() {
+  return Error{ErrorCode::kUnsupported,
+               "this drgpum was built without the web application; build it with Node 20.19 or "
+               "later, or use --format json"};
 }
 
-Status write_page_around(std::string_view json, std::string_view application, std::ostream& out) {
+Status write_with(std::string_view head, std::string_view columns, std::string_view application,
+                  std::ostream& out) {
   const std::size_t place = application.find(kPlace);
-  if (place == std::string_view::npos)
-    return Error{ErrorCode::kUnsupported,
-                 "this drgpum was built without the web application; build it with Node 20.19 or "
-                 "later, or use --format json"};
+  if (place == std::string_view::npos) return no_application();
   out << application.substr(0, place);
-  if (json.size() <= kDeflateAbove) {
+  if (columns.empty() && head.size() <= kPackAbove) {
     out << R"(<script type="application/json" id="drgpum-report">)";
-    write_guarded(json, out);
+    write_guarded(head, out);
   } else {
     out << R"(<script type="application/octet-stream" id="drgpum-report">)";
-    write_base64(deflated(json), out);
+    for (const std::string& piece : deflated_pieces(container_of(head, columns))) {
+      write_base64(piece, out);
+      out << '\n';
+    }
   }
   out << "</script>" << application.substr(place + kPlace.size());
   return Ok{};
 }
 
+}  // namespace
+
+struct ReportPage::Program {
+  explicit Program(const Report& report) : paths(report), calls(report, paths) {}
+  PathTable paths;
+  PageCalls calls;
+};
+
+ReportPage::~ReportPage() = default;
+
+ReportPage::ReportPage(std::span<const Report> reports, const PageParts& parts) {
+  packs_ = std::any_of(reports.begin(), reports.end(), [](const Report& report) {
+    return report.evidence.objects.size() > kListedObjects ||
+           report.evidence.api_count() > kListedCalls;
+  });
+  JsonForm form;
+  form.max_findings = parts.max_findings;
+  form.objects_and_more = [&](const Report& report, JsonWriter& json) {
+    write_report(report, parts, json);
+  };
+  std::ostringstream head;
+  write_json(reports, head, form);
+  head_ = std::move(head).str();
+  columns_ = pack_.bytes();
+  pack_ = {};
+}
+
+void ReportPage::write_report(const Report& report, const PageParts& parts, JsonWriter& json) {
+  const Program& program = *programs_.emplace_back(std::make_unique<Program>(report));
+  const ColumnWriter to(json, packs_ ? &pack_ : nullptr);
+  const auto shown = objects_to_show(report, parts.max_objects, parts.max_findings);
+  json.key("objects");
+  write_object_columns(report, shown, program.paths, to);
+  json.key("calls");
+  program.calls.write(to);
+  json.key("curves");
+  write_curves(report, to);
+  if (parts.source_line) write_sources(report, parts, json);
+}
+
+std::optional<std::string> ReportPage::calls_page(std::size_t program, std::uint32_t number,
+                                                  bool by_level) const {
+  if (program >= programs_.size()) return std::nullopt;
+  const PageCalls& calls = programs_[program]->calls;
+  if (!calls.is_paged() || number >= calls.page_count()) return std::nullopt;
+  return calls.page(number, by_level);
+}
+
 Status write_page(std::span<const Report> reports, const PageParts& parts, std::ostream& out) {
-  std::ostringstream data;
-  if (parts.application.find(kPlace) != std::string_view::npos)
-    write_page_data(reports, parts, data);
-  return write_page_around(std::move(data).str(), parts.application, out);
+  if (parts.application.find(kPlace) == std::string_view::npos) return no_application();
+  const ReportPage page(reports, parts);
+  return write_with(page.head(), page.columns(), parts.application, out);
+}
+
+Status write_page_around(std::string_view json, std::string_view application, std::ostream& out) {
+  return write_with(json, {}, application, out);
+}
+
+Result<std::string> page_that_asks(std::size_t pieces, std::string_view application) {
+  const std::size_t place = application.find(kPlace);
+  if (place == std::string_view::npos) return no_application();
+  return std::string(application.substr(0, place)) +
+         R"(<script type="application/octet-stream" id="drgpum-report" data-pieces=")" +
+         std::to_string(pieces) + R"("></script>)" +
+         std::string(application.substr(place + kPlace.size()));
 }
 
 }  // namespace drgpum

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // make_trace TEXT TRACE: writes the trace that a text describes, for tests of whole programs.
+// make_trace --large CALLS TRACE: one of so many calls, with an object for every ten (large_trace.h).
 
+#include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <sstream>
+#include <string_view>
 
 #include "proto/trace/trace_text.h"
 #include "proto/trace/trace_writer.h"
+#include "tests/support/large_trace.h"
 
 namespace {
 
@@ -15,11 +20,25 @@ int fail(const char* path, const std::string& what) {
   return 1;
 }
 
+int write_large(std::uint64_t calls, const char* path) {
+  using namespace drgpum::trace;
+  ProcessRecord process;
+  process.argv = {"generated"};
+  auto writer = TraceWriter::create(path, process, {0, true});
+  if (!writer) return fail(path, writer.error().message);
+  drgpum::make_large_trace({calls, 4, 1},
+                           [&](const Record& record) { (*writer)->append(record); });
+  (*writer)->finish();
+  return (*writer)->stopped() ? fail(path, (*writer)->stop_reason()) : 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   using namespace drgpum::trace;
-  if (argc != 3) return fail("usage", "make_trace TEXT TRACE");
+  if (argc == 4 && std::string_view(argv[1]) == "--large")
+    return write_large(std::strtoull(argv[2], nullptr, 10), argv[3]);
+  if (argc != 3) return fail("usage", "make_trace TEXT TRACE, or make_trace --large CALLS TRACE");
   std::ifstream file(argv[1]);
   std::ostringstream text;
   text << file.rdbuf();

@@ -4,7 +4,8 @@ import type { Blocks } from '../render/map';
 import type { Program } from './program';
 import type { Plan } from './report';
 
-const kGap = 32n << 20n; // addresses that lie further apart belong to different segments
+const kGap = 32 * 2 ** 20; // addresses that lie further apart belong to different segments
+const kMostBlocks = 100_000;
 
 export interface Segment {
   start: bigint;
@@ -15,36 +16,58 @@ export interface AddressMap {
   blocks: Blocks;
   segments: Segment[];
   top: number; // bytes drawn
+  leftOut: { count: number; bytes: number }; // the smallest by bytes × calls, where there are too many to draw
 }
 
 // Addresses with large unused stretches between them taken out.
 export function addressMap(p: Program, device: number): AddressMap | null {
   const { address } = p;
   if (!address) return null;
-  const members: number[] = [];
-  for (let i = 0; i < p.count; i++) if (p.device[i] === device && p.holdsMemory(i) && p.size[i]! > 0 && address[i]! > 0n && p.end[i]! > p.begin[i]!) members.push(i);
-  members.sort((a, b) => (address[a]! < address[b]! ? -1 : address[a]! > address[b]! ? 1 : a - b));
+  let members: number[] = [];
+  for (let i = 0; i < p.count; i++) if (p.device[i] === device && p.holdsMemory(i) && p.size[i]! > 0 && address[i]! >= 0 && p.addressBase > 0n && p.end[i]! > p.begin[i]!) members.push(i);
+  const leftOut = { count: 0, bytes: 0 };
+  if (members.length > kMostBlocks) {
+    const weight = (i: number): number => p.size[i]! * (p.end[i]! - p.begin[i]!);
+    members.sort((a, b) => weight(b) - weight(a));
+    for (const i of members.slice(kMostBlocks)) leftOut.bytes += p.size[i]!;
+    leftOut.count = members.length - kMostBlocks;
+    members = members.slice(0, kMostBlocks);
+  }
+  members.sort((a, b) => address[a]! - address[b]! || a - b);
   const segments: Segment[] = [];
   const low = new Map<number, number>();
-  let end = 0n;
+  let segmentStart = 0;
+  let end = 0;
   let top = 0;
   for (const i of members) {
     const start = address[i]!;
-    const stop = start + BigInt(Math.round(p.size[i]!));
+    const stop = start + p.size[i]!;
     let segment = segments[segments.length - 1];
-    if (!segment || start > end + kGap) segments.push((segment = { start, bytes: 0, base: top }));
-    low.set(i, segment.base + Number(start - segment.start));
+    if (!segment || start > end + kGap) {
+      segments.push((segment = { start: p.addressBase + BigInt(Math.round(start)), bytes: 0, base: top }));
+      segmentStart = start;
+    }
+    low.set(i, segment.base + start - segmentStart);
     if (stop > end || segment.bytes === 0) end = stop;
-    segment.bytes = Number(end - segment.start);
+    segment.bytes = end - segmentStart;
     top = segment.base + segment.bytes;
   }
   const order = members.sort((a, b) => p.begin[a]! - p.begin[b]!);
   const column = (value: (i: number) => number): Float64Array => Float64Array.from(order, value);
   return {
     segments,
+    leftOut,
     top: Math.max(1, top),
     blocks: { from: column((i) => p.begin[i]!), to: column((i) => p.end[i]!), low: column((i) => low.get(i)!), high: column((i) => low.get(i)! + p.size[i]!), object: Int32Array.from(order) },
   };
+}
+
+// How much of the memory up to the highest live address of each segment is holes, at `count` calls of [from, to).
+export function fragmentation(map: AddressMap, from: number, to: number, count: number): number[] {
+  return Array.from({ length: count }, (_, k) => {
+    const use = useAt(map, Math.floor(from + ((to - from) * k) / Math.max(1, count - 1)));
+    return use.holes + use.live > 0 ? use.holes / (use.holes + use.live) : 0;
+  });
 }
 
 export interface Use {

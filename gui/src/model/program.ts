@@ -1,73 +1,109 @@
 // SPDX-License-Identifier: Apache-2.0
 // One program's report with its objects in typed arrays: what every view reads.
 import { Curve, curveOf } from './curve';
-import type { Api, Finding, Frame, ObjectColumns, Report, ReportObject } from './report';
+import type { Numbers } from './columns';
+import { holders, livesOf } from './lives';
+import type { AccessLine, Api, Finding, Frame, Report, ReportObject } from './report';
 import { place, plain } from './words';
 
 export const kNone = -1;
-const kNotDevice = new Set(['pinned', 'imported']);
 
 export class Program {
   readonly count: number;
   readonly totalObjects: number; // before thinning
   readonly calls: number;
-  readonly id: Uint32Array;
+  readonly id: Numbers;
   readonly size: Float64Array;
   readonly begin: Uint32Array; // alive in calls [begin, end)
   readonly end: Uint32Array;
-  readonly freed: Uint8Array;
+  readonly freed: Numbers;
   readonly first: Int32Array; // calls; kNone: never accessed
   readonly last: Int32Array;
-  readonly parent: Int32Array;
-  readonly device: Uint16Array;
-  readonly kind: Uint8Array;
+  readonly parent: Numbers;
+  readonly device: Numbers;
+  readonly kind: Numbers;
   readonly kinds: string[] = [];
-  readonly address: BigUint64Array | null = null;
-  private readonly nameAt: Uint32Array;
-  private readonly names: string[] = [];
-  private readonly pathAt: Int32Array;
-  private readonly paths: Frame[][] = [];
+  readonly lane: Numbers | null = null;
+  readonly address: Numbers | null = null; // from addressBase; below 0: not known
+  readonly addressBase: bigint = 0n;
+  readonly uses: { from: Uint32Array; call: Numbers; flags: Numbers } | null = null; // by object: from[i] to from[i + 1]
+  readonly nameAt: Numbers;
+  readonly names: string[] = [];
+  readonly pathAt: Numbers;
+  readonly paths: Frame[][] = [];
+  private readonly holds: Uint8Array;
   private readonly sites: Frame[] = []; // by path; where the report says them
   private readonly knownCalls = new Map<number, Api>();
   private readonly placeOf = new Map<number, number>();
-  private readonly hasChildren: Uint8Array;
+  private readonly idsRise: boolean;
   private curves = new Map<number, Curve>();
   readonly findingsOf = new Map<number, number[]>(); // by object's place
   readonly stateAtPeak = new Map<number, string>(); // by object's place, of the highest peak
 
-  constructor(readonly report: Report) {
+  // `number`: its place in what the worker holds; null where the worker does not.
+  constructor(readonly report: Report, readonly number: number | null = null) {
     const objects = report.objects;
     const n = Array.isArray(objects) ? objects.length : objects.count;
     this.count = n;
     this.totalObjects = Array.isArray(objects) ? n : objects.total_count ?? n;
-    this.id = new Uint32Array(n);
-    this.size = new Float64Array(n);
-    this.begin = new Uint32Array(n);
-    this.end = new Uint32Array(n);
-    this.freed = new Uint8Array(n);
-    this.first = new Int32Array(n).fill(kNone);
-    this.last = new Int32Array(n).fill(kNone);
-    this.parent = new Int32Array(n).fill(kNone);
-    this.device = new Uint16Array(n);
-    this.kind = new Uint8Array(n);
-    this.nameAt = new Uint32Array(n);
-    this.pathAt = new Int32Array(n).fill(kNone);
-    this.hasChildren = new Uint8Array(n);
-    let calls = report.api_count ?? 0;
     if (Array.isArray(objects)) {
-      this.calls = calls = Math.max(calls, highestCall(objects) + 1);
+      this.calls = Math.max(report.api_count ?? 0, highestCall(objects) + 1);
+      this.id = new Uint32Array(n);
+      this.size = new Float64Array(n);
+      this.begin = new Uint32Array(n);
+      this.end = new Uint32Array(n);
+      this.freed = new Uint8Array(n);
+      this.first = new Int32Array(n).fill(kNone);
+      this.last = new Int32Array(n).fill(kNone);
+      this.parent = new Int32Array(n).fill(kNone);
+      this.device = new Uint16Array(n);
+      this.kind = new Uint8Array(n);
+      this.nameAt = new Uint32Array(n);
+      this.pathAt = new Int32Array(n).fill(kNone);
       this.takeList(objects);
     } else {
-      this.calls = Math.max(calls, 1);
-      this.takeColumns(objects);
-      if (objects.address) this.address = BigUint64Array.from(objects.address, (a) => BigInt(a));
+      this.calls = Math.max(report.api_count ?? 0, 1);
+      const lives = livesOf(objects, this.calls);
+      Object.assign(this, { lane: lives.lane });
+      this.size = lives.size;
+      this.begin = lives.begin;
+      this.end = lives.end;
+      this.first = lives.first;
+      this.last = lives.last;
+      this.id = objects.id;
+      this.freed = objects.freed;
+      this.parent = objects.parent;
+      this.device = objects.device;
+      this.kind = objects.kind;
+      this.nameAt = objects.name;
+      this.pathAt = objects.path;
+      this.kinds.push(...objects.kinds);
+      for (const name of objects.names) this.names.push(name);
+      const frames = objects.frames.map(([fn, file, line]) => ({ function: fn, file, line }));
+      for (const path of objects.paths) this.paths.push(path.map((f) => frames[f]!));
+      for (const frame of objects.sites ?? []) this.sites.push(frames[frame]!);
+      if (objects.address) {
+        this.address = objects.address;
+        this.addressBase = BigInt(objects.address_base ?? 0);
+      }
+      if (objects.use_count && objects.use_call && objects.use_flags) {
+        const from = new Uint32Array(n + 1);
+        for (let i = 0; i < n; i++) from[i + 1] = from[i]! + objects.use_count[i]!;
+        this.uses = { from, call: objects.use_call, flags: objects.use_flags };
+      }
     }
-    for (let i = 0; i < n; i++) if (this.parent[i]! >= 0) this.hasChildren[this.parent[i]!] = 1;
+    let rise = true;
+    for (let i = 1; i < n; i++) if (this.id[i]! <= this.id[i - 1]!) rise = false;
+    this.idsRise = rise;
+    this.holds = holders({ count: n, kind: this.kind, parent: this.parent, kinds: this.kinds }, report.level);
     report.findings.forEach((f, at) => {
       this.noteCall(f.evidence.from);
       this.noteCall(f.evidence.to);
       const o = this.place(f.object);
-      if (o !== kNone) this.findingsOf.set(o, [...(this.findingsOf.get(o) ?? []), at]);
+      if (o === kNone) return;
+      const of = this.findingsOf.get(o);
+      if (of) of.push(at);
+      else this.findingsOf.set(o, [at]);
     });
     for (const peak of report.peaks) this.noteCall(peak.api);
     for (const live of report.peaks[0]?.objects ?? []) this.stateAtPeak.set(this.place(live.id), live.state);
@@ -82,56 +118,50 @@ export class Program {
       if (at === undefined) ids.set(text, (at = list.push(text) - 1));
       return at;
     };
-    objects.forEach((o, i) => this.placeOf.set((this.id[i] = o.id), i));
+    const write = (column: Numbers): Record<number, number> => column as unknown as Record<number, number>;
+    const [id, freed, parent, device, kind, nameAt, pathAt] = [this.id, this.freed, this.parent, this.device, this.kind, this.nameAt, this.pathAt].map(write) as [Record<number, number>, Record<number, number>, Record<number, number>, Record<number, number>, Record<number, number>, Record<number, number>, Record<number, number>];
+    objects.forEach((o, i) => this.placeOf.set((id[i] = o.id), i));
     objects.forEach((o, i) => {
       this.size[i] = o.size_bytes;
       this.begin[i] = o.alloc?.index ?? 0;
       this.end[i] = o.free?.index ?? this.calls;
-      this.freed[i] = o.free ? 1 : 0;
+      freed[i] = o.free ? 1 : 0;
       this.first[i] = o.first_access?.index ?? kNone;
       this.last[i] = o.last_access?.index ?? kNone;
-      this.parent[i] = o.parent === null ? kNone : this.placeOf.get(o.parent) ?? kNone;
-      this.device[i] = o.device ?? 0;
-      this.kind[i] = numbered(kindIds, this.kinds, o.kind);
-      this.nameAt[i] = numbered(nameIds, this.names, o.name);
+      parent[i] = o.parent === null ? kNone : this.placeOf.get(o.parent) ?? kNone;
+      device[i] = o.device ?? 0;
+      kind[i] = numbered(kindIds, this.kinds, o.kind);
+      nameAt[i] = numbered(nameIds, this.names, o.name);
       const path = o.call_path.length > 0 ? o.call_path : o.alloc && o.alloc.file !== '' ? [o.alloc] : [];
       const key = JSON.stringify(path);
       let at = pathIds.get(key);
       if (at === undefined) pathIds.set(key, (at = this.paths.push(path) - 1));
-      this.pathAt[i] = at;
+      pathAt[i] = at;
       for (const call of [o.alloc, o.free, o.first_access, o.last_access]) this.noteCall(call);
     });
   }
 
-  private takeColumns(c: ObjectColumns): void {
-    const frames = c.frames.map(([fn, file, line]) => ({ function: fn, file, line }));
-    for (const path of c.paths) this.paths.push(path.map((f) => frames[f]!));
-    for (const frame of c.sites ?? []) this.sites.push(frames[frame]!);
-    this.kinds.push(...c.kinds);
-    for (const name of c.names) this.names.push(name);
-    let begin = 0;
-    let id = 0;
-    for (let i = 0; i < c.count; i++) {
-      this.id[i] = id += c.id[i]!;
-      this.size[i] = c.size_bytes[i]!;
-      this.begin[i] = begin += c.begin[i]!;
-      this.end[i] = begin + c.end[i]!;
-      this.freed[i] = c.freed[i]!;
-      this.first[i] = c.first_access[i]! < 0 ? kNone : begin + c.first_access[i]!;
-      this.last[i] = c.last_access[i]! < 0 ? kNone : this.first[i]! + c.last_access[i]!;
-      this.parent[i] = c.parent[i] ?? kNone;
-      this.device[i] = c.device[i] ?? 0;
-      this.kind[i] = c.kind[i]!;
-      this.nameAt[i] = c.name[i]!;
-      this.pathAt[i] = c.path[i]!;
-    }
+  get knowsSites(): boolean {
+    return this.sites.length > 0;
   }
-
+  siteOfPath(path: number): Frame | null {
+    return this.sites[path] ?? this.paths[path]?.[0] ?? null;
+  }
   private noteCall(call: Api | null): void {
     if (call) this.knownCalls.set(call.index, call);
   }
 
   place(id: number): number {
+    if (this.idsRise) {
+      let low = 0;
+      let high = this.count;
+      while (low < high) {
+        const mid = (low + high) >>> 1;
+        if (this.id[mid]! < id) low = mid + 1;
+        else high = mid;
+      }
+      return low < this.count && this.id[low] === id ? low : kNone;
+    }
     if (this.placeOf.size === 0) for (let i = 0; i < this.count; i++) this.placeOf.set(this.id[i]!, i);
     return this.placeOf.get(id) ?? kNone;
   }
@@ -167,7 +197,7 @@ export class Program {
   call(index: number): Api | null {
     const known = this.knownCalls.get(index);
     const c = this.report.calls;
-    if (known || !c || index < c.first || index >= c.first + c.kind.length) return known ?? null;
+    if (known || !c || !('kind' in c) || index < c.first || index >= c.first + c.kind.length) return known ?? null;
     const at = index - c.first;
     const objects = this.report.objects;
     const frame = Array.isArray(objects) ? undefined : objects.frames[c.site[at]!];
@@ -198,13 +228,18 @@ export class Program {
     return `call ${index}, ${what}${call.file === '' ? '' : ` at ${place(call.file, call.line)}`}`;
   }
   holdsMemory(i: number): boolean {
-    if (kNotDevice.has(this.kinds[this.kind[i]!] ?? '')) return false;
-    return this.report.level === 'tensor' ? this.hasChildren[i] === 0 : this.parent[i]! < 0;
+    return this.holds[i] === 1;
+  }
+  get isThinned(): boolean {
+    return this.count < this.totalObjects;
   }
   curve(device: number): Curve {
     let curve = this.curves.get(device);
     if (!curve) {
-      curve = curveOf(this.begin, this.end, this.size, this.calls, (i) => this.device[i] === device && this.holdsMemory(i));
+      const given = this.report.curves?.find((c) => c.device === device);
+      if (given?.at && given.bytes) curve = new Curve(given.at as Uint32Array, given.bytes as Float64Array, this.calls);
+      else if (given && this.isThinned) curve = new Curve(Uint32Array.from({ length: given.highest.length }, (_, k) => k * given.stretch), Float64Array.from(given.highest), this.calls, given.stretch);
+      else curve = curveOf(this.begin, this.end, this.size, this.calls, (i) => this.device[i] === device && this.holdsMemory(i));
       this.curves.set(device, curve);
     }
     return curve;
@@ -214,13 +249,13 @@ export class Program {
     return curveOf(this.begin, this.end, this.size, this.calls, (i) => this.kind[i] === pinned);
   }
   get devices(): number[] {
-    return [...new Set(this.device)].sort((a, b) => a - b);
+    return [...new Set(Array.from(this.device))].sort((a, b) => a - b);
   }
   // Places of what is alive at a call, largest first.
   liveAt(call: number, device: number): number[] {
     const live: number[] = [];
     for (let i = 0; i < this.count; i++)
-      if (this.begin[i]! <= call && call < this.end[i]! && this.device[i] === device && this.size[i]! > 0 && this.holdsMemory(i)) live.push(i);
+      if (this.begin[i]! <= call && call < this.end[i]! && this.holds[i] === 1 && this.device[i] === device && this.size[i]! > 0) live.push(i);
     return live.sort((a, b) => this.size[b]! - this.size[a]! || a - b);
   }
   get title(): string {
@@ -229,6 +264,27 @@ export class Program {
   }
   get peakBytes(): number {
     return this.report.peaks[0]?.bytes ?? 0;
+  }
+  // Lines of device code that touch the object, most accesses first.
+  accessLines(i: number): AccessLine[] {
+    const { objects, access_lines: byId } = this.report;
+    if (Array.isArray(objects)) return objects[i]?.access_lines ?? [];
+    const id = String(this.id[i]);
+    return byId && Object.hasOwn(byId, id) ? byId[id]! : [];
+  }
+  // What each line of a file allocates: bytes alive at the peak, bytes in all, and findings; by line number.
+  linesOf(file: string): Map<number, { peak: number; allocated: number; findings: number[] }> {
+    const lines = new Map<number, { peak: number; allocated: number; findings: number[] }>();
+    for (let i = 0; i < this.count; i++) {
+      const site = this.site(i);
+      if (!site || site.file !== file) continue;
+      let sum = lines.get(site.line);
+      if (!sum) lines.set(site.line, (sum = { peak: 0, allocated: 0, findings: [] }));
+      sum.allocated += this.size[i]!;
+      if (this.stateAtPeak.has(i)) sum.peak += this.size[i]!;
+      sum.findings.push(...(this.findingsOf.get(i) ?? []));
+    }
+    return lines;
   }
   wasted(i: number): number {
     let most = 0;

@@ -2,7 +2,7 @@
 // The filter line of lists: words that must all occur in name or place, and `size>1MiB`, `pattern:EA`, `kind:pinned`,
 // `at:120` (alive at a call), `live:peak`.
 import type { Program } from './program';
-import { pattern } from './words';
+import { pattern, place, plain } from './words';
 
 const kScale: Record<string, number> = { '': 1, b: 1, k: 1024, kib: 1024, m: 1048576, mib: 1048576, g: 1073741824, gib: 1073741824 };
 
@@ -27,9 +27,19 @@ export function compileQuery(p: Program, query: string): Test | null {
     else if (key === 'at' && value) tests.push((i) => p.begin[i]! <= Number(value) && Number(value) < p.end[i]!);
     else if (key === 'live' && value === 'peak') tests.push((i) => p.stateAtPeak.has(i));
     else if (key === 'finding' && value === 'yes') tests.push((i) => p.findingsOf.has(i));
-    else tests.push((i) => p.name(i).toLowerCase().includes(word.toLowerCase()) || p.siteText(i).toLowerCase().includes(word.toLowerCase()));
+    else tests.push(textTest(p, word.toLowerCase()));
   }
   return tests.length === 0 ? null : (i) => tests.every((t) => t(i));
+}
+
+// Names and lines repeat: each is compared once.
+function textTest(p: Program, word: string): Test {
+  const inName = p.names.map((name) => plain(name, 80).toLowerCase().includes(word));
+  const inPath = p.paths.map((_, path) => {
+    const site = p.siteOfPath(path);
+    return site !== null && place(site.file, site.line).toLowerCase().includes(word);
+  });
+  return (i) => inName[p.nameAt[i]!]! || (p.knowsSites && p.pathAt[i]! >= 0 ? inPath[p.pathAt[i]!]! : p.siteText(i).toLowerCase().includes(word)) || (p.rawName(i) === '' && p.name(i).includes(word));
 }
 
 function hasPattern(p: Program, i: number, wanted: string): boolean {

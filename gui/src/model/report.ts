@@ -2,6 +2,8 @@
 // The report as it comes from drgpum (proto/report.schema.json), and the columns that a page carries instead of
 // `objects` where there are many.
 
+import type { Numbers } from './columns';
+
 export interface Api {
   index: number;
   kind: string;
@@ -17,6 +19,16 @@ export interface Frame {
   file: string;
   line: number;
 }
+// A line of device code that touched an object; counts are by lanes.
+export interface AccessLine {
+  kernel: string;
+  function: string;
+  file: string;
+  line: number;
+  reads: number;
+  writes: number;
+  launches: number;
+}
 export interface ReportObject {
   id: number;
   name: string;
@@ -29,6 +41,7 @@ export interface ReportObject {
   first_access: Api | null;
   last_access: Api | null;
   call_path: Frame[];
+  access_lines?: AccessLine[];
 }
 export interface Evidence {
   host?: number;
@@ -73,7 +86,7 @@ export interface Peak {
   bytes: number;
   api: Api | null;
   device?: number;
-  objects: { id: number; state: 'used' | 'idle' | 'unused' | 'leaked' }[];
+  objects: { id: number; state: 'used' | 'idle' | 'unused' | 'leaked' | 'unknown' }[];
 }
 export interface SmartPool {
   footprint_bytes: number;
@@ -88,26 +101,36 @@ export interface AutoSwap {
   overhead_percent?: number;
   zero_stall_bound_bytes?: number;
   pinned_bytes?: number;
+  pool_bytes?: number;
+  iteration_ns?: number;
+  unlimited_peak_bytes?: number;
+  feasible?: boolean;
+  curve?: { limit_bytes: number; overhead_ns: number }[];
   swaps?: { object: number; out_start_ns: number; out_end_ns: number; in_start_ns: number; in_end_ns: number; stall_ns: number }[];
 }
-// Of `count` objects, in places of the tables below; -1 for none. `id` and `begin` hold differences from one object to
-// the next, `end` and `first_access` from its begin, `last_access` from its first access.
+// Of `count` objects, in places of the tables below; -1 for none. `life` and `first_access` count from an object's begin,
+// `last_access` from its first access, addresses from the base.
 export interface ObjectColumns {
   count: number;
   total_count?: number; // before thinning
-  id: number[];
-  size_bytes: number[];
-  parent: number[]; // places in these columns
-  kind: number[];
-  device: number[];
-  name: number[];
-  path: number[];
-  begin: number[];
-  end: number[];
-  freed: number[]; // 1: by a call
-  first_access: number[];
-  last_access: number[];
-  address?: (number | string)[];
+  id: Numbers;
+  size_bytes: Numbers;
+  parent: Numbers; // places in these columns
+  kind: Numbers;
+  device: Numbers;
+  name: Numbers;
+  path: Numbers;
+  begin: Numbers;
+  life: Numbers; // calls that it is alive for
+  freed: Numbers; // 1: by a call
+  first_access: Numbers;
+  last_access: Numbers;
+  lane?: Numbers; // rows in which no two overlap
+  address?: Numbers;
+  address_base?: string;
+  use_count?: Numbers; // by object: how many of the uses below are its own
+  use_call?: Numbers;
+  use_flags?: Numbers; // 1 reads, 2 writes, 4 by a kernel
   kinds: string[];
   names: string[];
   paths: number[][]; // places in `frames`
@@ -116,17 +139,45 @@ export interface ObjectColumns {
 }
 export interface CallColumns {
   first: number; // index of the first call told
-  kind: number[];
-  name: number[];
-  stream: number[]; // -1: none
-  site: number[]; // place in object columns' frames; -1 none
-  kernel: number[];
-  level: number[]; // length of the longest path to the call
-  edge_from?: number[]; // data: an earlier use of an object, to a later one
-  edge_to?: number[]; // rising
+  count: number;
+  kind: Numbers;
+  name: Numbers;
+  stream: Numbers; // -1: none
+  site: Numbers; // place in object columns' frames; -1 none
+  kernel: Numbers;
+  level: Numbers; // length of the longest path to the call
+  edge_from: Numbers;
+  edge_to: Numbers; // rising
+  edge_kind: Numbers; // kEdgeKinds
+  critical?: Numbers; // one longest chain of calls that wait for each other
   kinds: string[];
   names: string[];
   kernels: string[];
+}
+export const kEdgeKinds = ['stream', 'host', 'default stream', 'event', 'synchronisation', 'graph', 'other device', 'allocation', 'read after write', 'write after read', 'write after write'];
+// Too many calls for the page: an overview; `drgpum view` gives pages of them.
+export interface PagedCalls {
+  first: number;
+  count: number;
+  page_calls: number;
+  page_levels: number[]; // the level that each page by level begins with
+  overview: { stretches: number; levels: number; lanes: number[]; by_call: Numbers; by_level: Numbers };
+  critical?: Numbers;
+  kinds: string[];
+  names: string[];
+  kernels: string[];
+}
+export interface CallsPage extends Omit<CallColumns, 'first' | 'count' | 'kinds' | 'names' | 'kernels'> {
+  call: Numbers;
+}
+// The exact highest and lowest live bytes in each stretch of calls, of all objects.
+export interface CurveColumns {
+  device: number;
+  stretch: number; // calls
+  highest: Numbers;
+  lowest: Numbers;
+  at?: Numbers; // every step, where the page works them out
+  bytes?: Numbers;
 }
 export interface Report {
   version: number;
@@ -149,7 +200,10 @@ export interface Report {
   findings: Finding[];
   savings: { peak_after_all_fixes_bytes: number; smartpool: SmartPool | null; autoswap: AutoSwap | null };
   suppressed?: { pattern: string; site: string; reason: string; count: number }[];
-  calls?: CallColumns;
+  calls?: CallColumns | PagedCalls;
+  curves?: CurveColumns[];
+  access_lines?: Record<string, AccessLine[]>; // by object id, where `objects` are columns
+  findings_left_out?: { pattern: string; count: number; wasted_bytes: number }[];
   sources?: Record<string, { first: number; lines: string[] }[]>;
 }
 export interface Programs {

@@ -70,4 +70,5 @@ export const kStateWords: Record<string, string> = {
   idle: 'idle at the peak',
   unused: 'never used',
   leaked: 'never freed',
+  unknown: 'use not recorded',
 };

@@ -2,6 +2,8 @@
 // A canvas that fits its place, in device pixels, and is painted once a frame when what it shows changes.
 import { effect } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
+import { plainColour } from './ink';
+import { SvgContext } from './svg';
 import { baseline, hovered, programs, route, theme } from '../store';
 
 export interface Frame {
@@ -25,6 +27,18 @@ interface Props {
 
 export const paintTimes: number[] = []; // the last ones, in ms; tests read them
 
+const paintings = new WeakMap<HTMLCanvasElement, () => Props>();
+
+// The same drawing as a text; null when the element is none of these.
+export function svgOf(canvas: HTMLCanvasElement): string | null {
+  const props = paintings.get(canvas)?.();
+  if (!props) return null;
+  const { width, height } = canvas.getBoundingClientRect();
+  const g = new SvgContext(width, height, plainColour);
+  props.paint({ g: g as unknown as CanvasRenderingContext2D, width, height });
+  return g.text();
+}
+
 export function Canvas(props: Props) {
   const element = useRef<HTMLCanvasElement>(null);
   const now = useRef(props);
@@ -33,6 +47,7 @@ export function Canvas(props: Props) {
   useEffect(() => again.current());
   useEffect(() => {
     const canvas = element.current!;
+    paintings.set(canvas, () => now.current);
     const g = canvas.getContext('2d', { alpha: false })!;
     let due = 0;
     const paint = (): void => {

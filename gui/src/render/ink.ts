@@ -21,8 +21,13 @@ export function ink(): Ink {
 
 export type Hatch = 'rising' | 'falling' | 'cross' | 'dots';
 const hatchings = new Map<string, CanvasPattern>();
+const colourOfHatching = new WeakMap<CanvasPattern, string>();
+// What stands for a hatching where there are none.
+export function plainColour(pattern: CanvasPattern): string {
+  return colourOfHatching.get(pattern) ?? '#888888';
+}
 
-export function hatch(g: CanvasRenderingContext2D, kind: Hatch, colour: string, paper: string): CanvasPattern | string {
+export function hatch(_: CanvasRenderingContext2D, kind: Hatch, colour: string, paper: string): CanvasPattern | string {
   const key = `${kind}${colour}${paper}`;
   const known = hatchings.get(key);
   if (known) return known;
@@ -53,10 +58,18 @@ export function hatch(g: CanvasRenderingContext2D, kind: Hatch, colour: string, 
     t.fillRect(1, 1, 2, 2);
     t.fillRect(5, 5, 2, 2);
   }
-  const made = g.createPattern(tile, 'repeat');
+  const made = t.createPattern(tile, 'repeat');
   if (!made) return colour;
   hatchings.set(key, made);
+  colourOfHatching.set(made, colour);
   return made;
+}
+
+// Of parts in a stack: told apart by lightness as well as by hue.
+const kParts = { light: ['#1f5fa8', '#e08b2d', '#3f8f5b', '#8a4f9e', '#c9a227', '#2a9aa8', '#b3504a', '#6b7785'], dark: ['#6fabea', '#e59a45', '#63b985', '#c48fd8', '#d8c15c', '#5ec3d0', '#e07c75', '#98a3b0'] };
+export const kMostParts = kParts.light.length;
+export function partColour(k: number): string {
+  return kParts[getComputedStyle(document.documentElement).colorScheme === 'dark' ? 'dark' : 'light'][k % kMostParts]!;
 }
 
 // Round numbers that divide [a, b) into about `about` parts.

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where objects lie: addresses over calls, with what is free between them.
 import { useMemo } from 'preact/hooks';
-import { addressMap, useAt, type AddressMap } from '../model/blocks';
+import { addressMap, fragmentation, useAt, type AddressMap } from '../model/blocks';
 import type { Program } from '../model/program';
 import { bytes, count, exactBytes, percent } from '../model/words';
 import { Canvas } from '../render/canvas';
-import { callAt } from '../render/curve';
+import { callAt, paintShare } from '../render/curve';
 import { blockAt, paintMap, tone, valueAt } from '../render/map';
 import { calls, go, program, route, select, selected, showCalls, zoom } from '../store';
 import { Absent } from './parts';
 
-const kMostBlocks = 200_000;
+const kSamples = 160; // of the fragmentation curve
 
 export function AddressesView() {
   const p = program.value!;
@@ -18,8 +18,6 @@ export function AddressesView() {
   const map = useMemo(() => addressMap(p, device), [p, device]);
   if (!map || map.blocks.from.length === 0)
     return <Absent title="Address map">This report carries no addresses. Pages that drgpum writes do: drgpum view TRACE, or drgpum report TRACE --format html.</Absent>;
-  if (map.blocks.from.length > kMostBlocks)
-    return <Absent title="Address map">{count(map.blocks.from.length)} objects are too many to draw here (at most {count(kMostBlocks)}).</Absent>;
   return <Drawn p={p} map={map} />;
 }
 
@@ -27,6 +25,8 @@ function Drawn({ p, map }: { p: Program; map: AddressMap }) {
   const [from, to] = calls.value;
   const at = route.value.at ?? p.report.peaks[0]?.api?.index ?? 0;
   const use = useAt(map, at);
+  const samples = useMemo(() => fragmentation(map, from, to, kSamples), [map, from, to]);
+  const worst = Math.max(0, ...samples);
   const scene = (width: number) => ({ from, to, width });
   const box = (): HTMLElement => document.querySelector<HTMLElement>('.addresses canvas')!;
   return (
@@ -56,6 +56,14 @@ function Drawn({ p, map }: { p: Program; map: AddressMap }) {
           e.preventDefault();
           zoom(e.deltaY > 0 ? 1.25 : 0.8, callAt(scene(box().clientWidth), x));
         }}
+      />
+      {map.leftOut.count > 0 && <p class="dim">Drawn are the {count(map.blocks.from.length)} largest by bytes × calls; {count(map.leftOut.count)} smaller ones with {bytes(map.leftOut.bytes)} together are not.</p>}
+      <h3>Fragmentation: holes as a share of the memory up to the highest live address; {(100 * worst).toFixed(0)} % at most in sight</h3>
+      <Canvas
+        height={70}
+        label={`Fragmentation over calls ${Math.round(from)} to ${Math.round(to)}, at most ${(100 * worst).toFixed(0)} percent`}
+        paint={({ g, width, height }) => paintShare({ g, width, height, from, to, samples, cursor: at })}
+        onPress={(x) => go({ at: Math.min(p.calls - 1, Math.max(0, Math.floor(callAt(scene(box().clientWidth), x)))) }, false)}
       />
       <table>
         <thead><tr><th>Segment</th><th>Bytes</th></tr></thead>

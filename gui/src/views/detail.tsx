@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Everything about the selected object, beside any view.
+import { useMemo } from 'preact/hooks';
+import { chooseEditor, editor, editorLink, kEditors } from '../model/editor';
 import type { Program } from '../model/program';
 import type { Frame } from '../model/report';
 import { markdownOf } from '../model/exports';
@@ -31,11 +33,12 @@ export function Detail() {
         <dt>Freed</dt><dd>{p.freed[i] ? p.describeCall(p.end[i]!) : 'never'}</dd>
         {p.stateAtPeak.has(i) && <><dt>At the peak</dt><dd>{kStateWords[p.stateAtPeak.get(i)!] ?? ''}</dd></>}
         {p.parent[i]! >= 0 && <><dt>Inside</dt><dd><button class="link" onClick={() => select(p.parent[i]!)}>{p.name(p.parent[i]!)}</button></dd></>}
-        {p.address && <><dt>Address</dt><dd><code>0x{p.address[i]!.toString(16)}</code></dd></>}
+        {p.address && p.addressBase > 0n && p.address[i]! >= 0 && <><dt>Address</dt><dd><code>0x{(p.addressBase + BigInt(Math.round(p.address[i]!))).toString(16)}</code></dd></>}
       </dl>
       <h3>Allocated from</h3>
       <CallPath p={p} frames={p.path(i)} />
       <Source p={p} frame={p.site(i)} />
+      <AccessLines p={p} i={i} />
     </aside>
   );
 }
@@ -79,28 +82,60 @@ function CallPath({ p, frames }: { p: Program; frames: Frame[] }) {
   );
 }
 
-// file:line as a link into an editor; relative paths have none.
+// file:line as a link into the editor that was chosen; relative paths have none.
 function EditorLink({ frame }: { frame: Frame }) {
   const text = place(frame.file, frame.line);
-  if (!frame.file.startsWith('/')) return <span class="dim">{text}</span>;
-  return <a href={`vscode://file${encodeURI(frame.file).replace(/[?#]/g, encodeURIComponent)}:${frame.line}`} title={plain(frame.file)}>{text}</a>;
+  const link = editorLink(frame.file, frame.line);
+  return link ? <a href={link} title={plain(frame.file)}>{text}</a> : <span class="dim">{text}</span>;
+}
+
+function AccessLines({ p, i }: { p: Program; i: number }) {
+  const lines = p.accessLines(i);
+  if (lines.length === 0) return null;
+  return (
+    <>
+      <h3>Device code that touches it</h3>
+      <table>
+        <thead><tr><th>Line</th><th>In</th><th>Reads</th><th>Writes</th></tr></thead>
+        <tbody>
+          {lines.slice(0, 12).map((l, k) => (
+            <tr key={k}><td><EditorLink frame={l} /></td><td><code>{plain(l.function || l.kernel, 60)}</code></td><td class="number">{count(l.reads)}</td><td class="number">{count(l.writes)}</td></tr>
+          ))}
+        </tbody>
+      </table>
+      {lines.length > 12 && <p class="dim">And {count(lines.length - 12)} more lines.</p>}
+    </>
+  );
 }
 
 function Source({ p, frame }: { p: Program; frame: Frame | null }) {
-  if (!frame || frame.file === '') return null;
+  const sums = useMemo(() => (frame && frame.file !== '' ? p.linesOf(frame.file) : null), [p, frame?.file]);
+  if (!frame || frame.file === '' || !sums) return null;
   const parts = p.report.sources && Object.hasOwn(p.report.sources, frame.file) ? p.report.sources[frame.file]! : [];
   const part = parts.find((s) => s.first <= frame.line && frame.line < s.first + s.lines.length);
+  const link = editorLink(frame.file, frame.line);
   return (
     <>
       <h3>Source</h3>
+      <div class="bar source-bar">
+        {link ? <a href={link}>Open {place(frame.file, frame.line)}</a> : <span class="dim">{plain(frame.file, 120)}</span>}
+        <label class="dim">in <select value={editor.value} onChange={(e) => chooseEditor(e.currentTarget.value)}>{Object.keys(kEditors).map((name) => <option key={name}>{name}</option>)}</select></label>
+      </div>
       {part ? (
         <pre class="source" tabIndex={0} aria-label={`Lines of ${plain(frame.file)}`}>
-          {part.lines.map((text, k) => (
-            <span key={k} class={part.first + k === frame.line ? 'here' : ''}><i>{part.first + k}</i>{plain(text, 400) || ' '}{'\n'}</span>
-          ))}
+          {part.lines.map((text, k) => {
+            const sum = sums.get(part.first + k);
+            return (
+              <span key={k} class={part.first + k === frame.line ? 'here' : ''}>
+                <b title={sum ? `allocates ${exactBytes(sum.allocated)} in all, ${exactBytes(sum.peak)} of it alive at the peak` : undefined}>{sum ? bytes(sum.peak || sum.allocated) : ''}</b>
+                <u>{[...new Set(sum?.findings.map((f) => pattern(p.report.findings[f]!.pattern).code))].slice(0, 3).join(' ')}</u>
+                <i>{part.first + k}</i>{plain(text, 400) || ' '}{'\n'}
+              </span>
+            );
+          })}
         </pre>
       ) : (
-        <p class="dim">This report does not carry the lines of {plain(frame.file, 120)}.</p>
+        <p class="dim">This report does not carry the lines of {plain(frame.file, 120)}. --source-root DIR or --path-map A=B say where they are.</p>
       )}
     </>
   );

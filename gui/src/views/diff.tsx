@@ -34,8 +34,6 @@ function Compared() {
   const b = now.curve(now.report.peaks[0]?.device ?? 0);
   const delta = now.peakBytes - before.peakBytes;
   const signed = (n: number): string => (n > 0 ? `+${bytes(n)}` : n < 0 ? bytes(n) : '±0');
-  const paint = (curve: typeof a) => ({ g, width, height }: { g: CanvasRenderingContext2D; width: number; height: number }) =>
-    paintCurve({ g, width, height, from: 0, to: curve.end, curve, top: Math.max(a.peak, b.peak) * 1.06 || 1, peakAt: curve.peakCall() });
   return (
     <div>
       <div class="figures">
@@ -46,16 +44,21 @@ function Compared() {
         <div class="right"><button onClick={() => { const other = baseline.value!; const at = programs.value.indexOf(now); const all = [...programs.value]; all[at] = other; baseline.value = now; programs.value = all; }}>Swap sides</button> <button onClick={() => (baseline.value = null)}>Stop comparing</button></div>
       </div>
       <section class="card" aria-label="Curves">
-        <h3>Before</h3>
-        <Canvas height={120} label={`Live bytes before, at most ${bytes(a.peak)}`} paint={paint(a)} />
-        <h3>Now</h3>
-        <Canvas height={120} label={`Live bytes now, at most ${bytes(b.peak)}`} paint={paint(b)} />
+        <ul class="legend">
+          <li><span class="swatch now" /> now: {count(now.calls)} calls, at most {bytes(b.peak)}</li>
+          <li><span class="swatch before" /> before: {count(before.calls)} calls, at most {bytes(a.peak)}</li>
+        </ul>
+        <Canvas
+          height={220}
+          label={`Live bytes of both runs, each over its own calls: before at most ${bytes(a.peak)}, now at most ${bytes(b.peak)}`}
+          paint={({ g, width, height }) => paintCurve({ g, width, height, from: 0, to: b.end, curve: b, compare: a, top: Math.max(a.peak, b.peak) * 1.06 || 1, peakAt: b.peakCall() })}
+        />
       </section>
       <section class="card" aria-label="Lines that changed">
         <h2>{changed.length === 0 ? 'No line allocates differently' : 'Lines that changed'}</h2>
         {changed.length > 0 && (
           <table>
-            <thead><tr><th>Line</th><th>At the peak</th><th>before</th><th>now</th><th>Allocated in all</th><th>Objects</th><th /></tr></thead>
+            <thead><tr><th>Line</th><th>At the peak</th><th>before</th><th>now</th><th>Allocated in all</th><th>Objects</th><th>Change</th></tr></thead>
             <tbody>
               {changed.slice(0, 300).map((c) => (
                 <tr key={c.site}>

@@ -44,6 +44,9 @@ export function FindingsView() {
           </ol>
           {groups.length > kShownAtOnce && <p class="dim">{count(groups.length - kShownAtOnce)} more lines; narrow them with the filter.</p>}
           {groups.length + others.length === 0 && <p>No finding matches the filter.</p>}
+          {(p.report.findings_left_out ?? []).length > 0 && (
+            <p class="dim">This page lists the first {count(p.report.findings.length)} findings; {p.report.findings_left_out!.map((sum) => `${count(sum.count)} × ${pattern(sum.pattern).name.toLowerCase()} (${bytes(sum.wasted_bytes)} wasted)`).join(', ')} rank below them. drgpum report --format json lists all.</p>
+          )}
           {otherCount > 0 && (
             <details open={groups.length === 0}>
               <summary>{plural(otherCount, 'finding')} that change no peak</summary>
@@ -81,7 +84,7 @@ function PeakBar({ p }: { p: Program }) {
     sums.set(live.state, (sums.get(live.state) ?? 0) + (i < 0 ? 0 : p.size[i]!));
   }
   const after = report.savings.peak_after_all_fixes_bytes;
-  const states = ['used', 'idle', 'unused', 'leaked'].filter((s) => (sums.get(s) ?? 0) > 0);
+  const states = ['used', 'idle', 'unused', 'leaked', 'unknown'].filter((s) => (sums.get(s) ?? 0) > 0);
   return (
     <section class="peak" aria-label="The peak">
       <div class="figures">

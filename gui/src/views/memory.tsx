@@ -1,28 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 // Live bytes over the program's calls, its peaks, and what is alive at the cursor.
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import type { Curve } from '../model/curve';
+import { siteCurves, type SiteCurve } from '../model/sites';
 import { bytes, count, exactBytes, kStateWords, percent, plain } from '../model/words';
 import type { Program } from '../model/program';
 import { Canvas } from '../render/canvas';
 import { callAt, paintCurve } from '../render/curve';
+import { kMostParts, partColour } from '../render/ink';
 import { calls, go, pan, program, route, select, selected, showCalls, zoom } from '../store';
 
 const kListed = 200;
 
 export function MemoryView() {
   const p = program.value!;
-  const devices = p.devices;
-  const device = p.report.peaks[0]?.device ?? devices[0] ?? 0;
+  const devices = useMemo(() => p.devices, [p]);
+  const [device, setDevice] = useState(p.report.peaks[0]?.device ?? devices[0] ?? 0);
   const curve = p.curve(device);
   const [from, to] = calls.value;
   const { at } = route.value;
+  const peakAt = useMemo(() => curve.peakCall(), [curve]);
   const highest = curve.highest(from, to);
   const top = Math.max(highest, 1) * 1.08;
   const scene = (width: number) => ({ from, to, width });
+  const [stacked, setStacked] = useState(true);
+  const parts = useSites(p, device, stacked && curve.stretch === 1);
+  const reserved = p.report.device.memory_bytes;
   return (
     <div class="memory">
       <section class="card" aria-label="Live bytes">
         <div class="bar">
           <h2>Live device memory by call</h2>
+          {devices.length > 1 && <label>Device <select value={String(device)} onChange={(e) => setDevice(Number(e.currentTarget.value))}>{devices.map((d) => <option key={d} value={String(d)}>{d}</option>)}</select></label>}
+          <button aria-pressed={stacked} onClick={() => setStacked(!stacked)} disabled={curve.stretch > 1}>By line</button>
           <span>highest here <b title={exactBytes(highest)}>{bytes(highest)}</b></span>
           <span class="dim">calls {count(Math.round(from))} to {count(Math.round(to))} of {count(p.calls)}; the order in which the program made them</span>
           {(from > 0 || to < p.calls) && <button onClick={() => showCalls(0, p.calls)}>Show all</button>}
@@ -31,7 +41,7 @@ export function MemoryView() {
           class="tall"
           label={`Live bytes from call ${Math.round(from)} to ${Math.round(to)}; highest ${bytes(highest)}. Arrow keys move the cursor.`}
           paint={({ g, width, height }) =>
-            paintCurve({ g, width, height, from, to, curve, top, capacity: p.report.device.memory_bytes, peakAt: curve.peakCall(), cursor: at })
+            paintCurve({ g, width, height, from, to, curve, top, capacity: p.report.device.memory_bytes, peakAt, cursor: at, stack: parts.map((part, k) => ({ curve: part.curve, colour: partColour(k) })) })
           }
           onPress={(x, _y, e) => go({ at: clamp(Math.floor(callAt(scene((e.currentTarget as HTMLElement).clientWidth), x)), p.calls) })}
           onRange={(a, b) => {
@@ -46,6 +56,8 @@ export function MemoryView() {
             zoom(e.deltaY > 0 ? 1.25 : 0.8, callAt(scene((e.currentTarget as HTMLElement).clientWidth), x));
           }}
         />
+        {parts.length > 0 && <Parts parts={parts} curve={curve} at={at ?? peakAt} />}
+        <p class="dim">{reserved > 0 ? <>The device has {bytes(reserved)}; the highest point in sight uses {percent(highest, reserved)} of it.</> : 'The device did not tell its capacity.'}{curve.stretch > 1 && ` Each step shows the highest value in ${count(curve.stretch)} calls, exactly.`}</p>
       </section>
       <div class="columns">
         <Peaks p={p} />
@@ -53,6 +65,33 @@ export function MemoryView() {
       </div>
       {(p.report.pinned_peak_bytes ?? 0) > 0 && <Pinned p={p} />}
     </div>
+  );
+}
+
+function useSites(p: Program, device: number, wanted: boolean): SiteCurve[] {
+  const [parts, setParts] = useState<SiteCurve[]>([]);
+  useEffect(() => {
+    let isWanted = wanted;
+    if (!wanted) setParts([]);
+    else void siteCurves(p, device, kMostParts).then((found) => isWanted && setParts(found), () => undefined);
+    return () => { isWanted = false; };
+  }, [p, device, wanted]);
+  return parts;
+}
+
+// What each line holds at a call; the rest is the curve less the lines.
+function Parts({ parts, curve, at }: { parts: SiteCurve[]; curve: Curve; at: number }) {
+  const all = curve.valueAt(at);
+  const values = parts.map((part) => part.curve.valueAt(at));
+  const rest = all - values.reduce((sum, v) => sum + v, 0);
+  return (
+    <ul class="legend parts" aria-label={`Lines at call ${at}`}>
+      {parts.map((part, k) => (
+        <li key={part.site}><span class="swatch" style={{ background: partColour(k) }} /> <button class="link" onClick={() => go({ view: 'objects', query: part.site })}>{part.site}</button> <b title={exactBytes(values[k]!)}>{bytes(values[k]!)}</b></li>
+      ))}
+      {rest > 0 && <li><span class="swatch rest" /> all other lines <b title={exactBytes(rest)}>{bytes(rest)}</b></li>}
+      <li>at call {count(at)}: {exactBytes(all)} in all</li>
+    </ul>
   );
 }
 

@@ -3,6 +3,7 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { idleGaps } from '../model/fix';
 import { kSortKeys, rowsOf, type SortKey } from '../model/lanes';
+import type { Program } from '../model/program';
 import { shownObjects } from '../model/query';
 import { bytes, count } from '../model/words';
 import { Canvas } from '../render/canvas';
@@ -10,17 +11,20 @@ import { paintCallAxis } from '../render/curve';
 import { ink } from '../render/ink';
 import { objectAt, paintTimeline, rowCount } from '../render/timeline';
 import { calls, go, hovered, pan, program, route, select, selected, showCalls, zoom } from '../store';
+import { ask } from '../work/client';
+import type { Rows } from '../work/messages';
 import { QueryBox } from './parts';
 
 const kRowHeights = [2, 4, 8, 14, 20, 28];
 const kTallest = 6_000_000; // pixels that a browser scrolls reliably
 const kLabelled = 14;
+const kInList = 40;
 
 export function ObjectsView() {
   const p = program.value!;
   const { query, sort, at } = route.value;
   const shown = useMemo(() => shownObjects(p, query), [p, query]);
-  const rows = useMemo(() => rowsOf(p, sort, shown), [p, sort, shown]);
+  const rows = useRows(p, sort, shown);
   const idle = useMemo(() => idleGaps(p), [p]);
   const [top, setTop] = useState(0); // scroll offset in pixels
   const [size, setSize] = useState(4);
@@ -38,10 +42,16 @@ export function ObjectsView() {
   const scale = full > tall ? (full - viewHeight) / Math.max(1, tall - viewHeight) : 1;
   const firstRow = (top * scale) / rowHeight;
   const [from, to] = calls.value;
-  const total = useMemo(() => shown.reduce((all, i) => all + p.size[i]!, 0), [shown]);
+  const total = useMemo(() => { let all = 0; for (const i of shown) all += p.size[i]!; return all; }, [shown]);
   const labelled = rowHeight >= kLabelled && sort !== 'packed';
   const visible: number[] = [];
   if (labelled) for (let r = Math.floor(firstRow); r < Math.min(n, Math.ceil(firstRow + viewHeight / rowHeight)); r++) visible.push(r);
+  // Where rows have no names, a list of what is in sight stands for the drawing.
+  const listed: number[] = [];
+  if (!labelled) for (let r = Math.floor(firstRow); r < n && listed.length < kInList && (r - firstRow) * rowHeight < viewHeight; r++) {
+    const i = objectAt(p, rows, r, (from + to) / 2, (to - from) / 2);
+    if (i >= 0) listed.push(i);
+  }
   const callOf = (x: number, width: number): number => from + (x / width) * (to - from);
   const canvasWidth = (): number => scroller.current?.querySelector('canvas')?.clientWidth ?? 1;
   const under = (x: number, y: number): number => objectAt(p, rows, Math.floor(firstRow + y / rowHeight), callOf(x, canvasWidth()), (3 * (to - from)) / canvasWidth());
@@ -57,7 +67,7 @@ export function ObjectsView() {
           <button aria-label="Lower rows" disabled={size === 0} onClick={() => setSize(size - 1)} data-key="[">−</button>
           <button aria-label="Higher rows" disabled={size === kRowHeights.length - 1} onClick={() => setSize(size + 1)} data-key="]">+</button>
         </span>
-        <span class="dim">{count(shown.length)} of {count(p.totalObjects)} objects, {bytes(total)} in all{sort === 'packed' ? `, ${count(n)} lanes` : ''}</span>
+        <span class="dim">{count(shown.length)} of {count(p.totalObjects)} objects, {bytes(total)} in all{sort === 'packed' ? `, ${count(n)} lanes` : ''}{rows === kNoRows && shown.length > 0 ? '; sorting…' : ''}</span>
         {(from > 0 || to < p.calls) && <button onClick={() => showCalls(0, p.calls)}>Show all calls</button>}
       </div>
       <ul class="legend">
@@ -91,6 +101,15 @@ export function ObjectsView() {
                   </div>
                 );
               })}
+            </div>
+          )}
+          {!labelled && listed.length > 0 && (
+            <div class="listed" role="grid" aria-label="Objects in sight" aria-rowcount={n} tabIndex={0} onKeyDown={(e) => moveInList(e, listed)}>
+              {listed.map((i) => (
+                <div key={i} role="row" aria-selected={i === selected.value}>
+                  <span role="gridcell">{p.name(i)}</span> <span role="gridcell">{bytes(p.size[i]!)}</span> <span role="gridcell">{p.siteText(i)}</span>
+                </div>
+              ))}
             </div>
           )}
           <Canvas
@@ -131,11 +150,35 @@ export function ObjectsView() {
   );
 }
 
+const kAtOnce = 30_000; // objects that are sorted without anyone waiting
+
+// Rows of many objects come from the worker; until then the ones before stay.
+function useRows(p: Program, sort: SortKey, shown: Uint32Array): Rows {
+  const now = useMemo(() => (p.number === null || shown.length <= kAtOnce || sort === 'waste' ? rowsOf(p, sort, shown, (i) => p.wasted(i)) : null), [p, sort, shown]);
+  const [later, setLater] = useState<Rows | null>(null);
+  useEffect(() => {
+    if (now) return;
+    let isWanted = true;
+    ask<Rows>({ ask: 'rows', program: p.number!, sort, shown }).then((rows) => isWanted && setLater(rows), () => undefined);
+    return () => { isWanted = false; };
+  }, [p, sort, shown]);
+  return now ?? later ?? kNoRows;
+}
+const kNoRows: Rows = { from: new Uint32Array(1), items: new Uint32Array(0) };
+
 function describe(i: number): string {
   const p = program.value!;
   const freed = p.freed[i] ? `freed at call ${count(p.end[i]!)}` : 'never freed';
   const use = p.first[i]! < 0 ? 'never used' : `used from call ${count(p.first[i]!)} to ${count(p.last[i]!)}`;
   return `${p.name(i)}, ${bytes(p.size[i]!)}, ${p.siteText(i)}: allocated at call ${count(p.begin[i]!)}, ${use}, ${freed}`;
+}
+
+function moveInList(e: KeyboardEvent, listed: number[]): void {
+  const step = { ArrowDown: 1, ArrowUp: -1 }[e.key];
+  if (step === undefined || listed.length === 0) return;
+  e.preventDefault();
+  const now = listed.indexOf(selected.value);
+  select(listed[now < 0 ? 0 : Math.min(listed.length - 1, Math.max(0, now + step))]!);
 }
 
 function moveInGrid(e: KeyboardEvent, items: Uint32Array, scroller: HTMLDivElement | null, rowHeight: number, scale: number): void {

@@ -1,171 +1,144 @@
 // SPDX-License-Identifier: Apache-2.0
 // The calls by topological level and stream: what had to wait for what.
-import { useMemo } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
+import { extentOf, lanesOf, pagePoints, pagesIn, placeIn, pointsOf, type Points } from '../model/calls';
 import type { Program } from '../model/program';
-import type { CallColumns } from '../model/report';
+import { kEdgeKinds, type CallColumns, type PagedCalls } from '../model/report';
 import { count, plain } from '../model/words';
 import { Canvas } from '../render/canvas';
-import { paintCallAxis } from '../render/curve';
-import { ink } from '../render/ink';
+import { kLane, kLanesLeft, paintLanes } from '../render/lanes';
 import { go, program, route, selected } from '../store';
 import { Absent } from './parts';
 
-const kLane = 34;
-const kLeft = 96;
+const kDataEdges = kEdgeKinds.indexOf('read after write');
+const kMostEdges = 100;
+const kLongestChain = 200_000;
 
 export function OrderView() {
   const p = program.value!;
-  const calls = p.report.calls;
-  if (!calls || calls.kind.length === 0)
-    return (
-      <Absent title="API order">
-        This report does not list its {count(p.calls)} calls. Pages that drgpum writes do, up to 500,000 calls: drgpum view TRACE.
-      </Absent>
-    );
+  const { calls } = p.report;
+  if (!calls || calls.count === 0) return <Absent title="API order">This report does not list its {count(p.calls)} calls. Pages that drgpum writes do: drgpum view TRACE.</Absent>;
+  if (calls.kinds.length === 0) return <Absent title="API order">This program makes no call.</Absent>;
   return <Lanes p={p} calls={calls} />;
 }
 
-interface Layout {
-  x: Int32Array; // level or ordinal
-  lane: Int32Array;
-  lanes: string[];
-  width: number;
-  byPlace: Map<string, number>; // "lane:x" to a call
+function usePoints(p: Program, calls: CallColumns | PagedCalls, byLevel: boolean, lanes: number[], from: number, to: number): Points[] | null {
+  const all = useMemo(() => ('overview' in calls ? null : [pointsOf(calls, lanes)]), [calls]);
+  const [, setArrived] = useState(0);
+  if (!('overview' in calls)) return all;
+  const pages = location.protocol === 'file:' || p.number === null ? null : pagesIn(calls, byLevel, from, to);
+  if (!pages) return null;
+  const points = pages.map((page) => pagePoints(p.number!, calls, byLevel, page, () => setArrived((n) => n + 1)));
+  return points.every((q) => q !== null) ? (points as Points[]) : null;
 }
 
-function layoutOf(calls: CallColumns, byLevel: boolean): Layout {
-  const n = calls.kind.length;
-  const streams = new Map<number, number>();
-  for (let i = 0; i < n; i++) streams.set(calls.stream[i]!, 0);
-  const ordered = [...streams.keys()].sort((a, b) => a - b);
-  ordered.forEach((s, k) => streams.set(s, k));
-  const x = new Int32Array(n);
-  const lane = new Int32Array(n);
-  const byPlace = new Map<string, number>();
-  let width = 1;
-  for (let i = 0; i < n; i++) {
-    x[i] = byLevel ? calls.level[i]! : calls.first + i;
-    lane[i] = streams.get(calls.stream[i]!)!;
-    width = Math.max(width, x[i]! + 1);
-    byPlace.set(`${lane[i]}:${x[i]}`, i);
-  }
-  return { x, lane, lanes: ordered.map((s) => (s < 0 ? 'host' : `stream ${s}`)), width, byPlace };
-}
-
-function Lanes({ p, calls }: { p: Program; calls: CallColumns }) {
+function Lanes({ p, calls }: { p: Program; calls: CallColumns | PagedCalls }) {
   const byLevel = route.value.metric !== 'ordinal';
-  const layout = useMemo(() => layoutOf(calls, byLevel), [calls, byLevel]);
-  const from = Math.min(route.value.from, layout.width - 1);
-  const to = route.value.to > from ? Math.min(route.value.to, layout.width) : layout.width;
+  const lanes = useMemo(() => lanesOf(calls), [calls]);
+  const extent = useMemo(() => extentOf(calls, byLevel), [calls, byLevel]);
+  const from = Math.min(route.value.from, extent - 1);
+  const to = route.value.to > from ? Math.min(route.value.to, extent) : extent;
   const at = route.value.at;
-  const height = layout.lanes.length * kLane + 22;
-  const scene = (width: number) => ({ from, to, width, left: kLeft });
+  const points = usePoints(p, calls, byLevel, lanes, from, to);
+  const [showsChain, setShowsChain] = useState(false);
+  const chain = useMemo(() => new Set(Array.from({ length: Math.min(calls.critical?.length ?? 0, kLongestChain) }, (_, k) => calls.critical![k]!)), [calls]);
+  const edges = useMemo(() => edgesOf(points ?? [], at), [points, at]);
+  const height = lanes.length * kLane + 22;
   const i = selected.value;
-  const edges = useMemo(() => edgesOf(calls, at), [calls, at]);
+  const marked = new Set(i < 0 ? [] : [p.begin[i]!, p.end[i]!, p.first[i]!, p.last[i]!]);
+  const valueAt = (x: number, width: number): number => from + ((x - kLanesLeft) / (width - kLanesLeft)) * (to - from);
+  const width = (): number => document.querySelector('.order canvas')!.clientWidth;
   return (
     <div class="order">
       <div class="bar">
         <h2>API order</h2>
         <label>Across <select value={byLevel ? 'level' : 'ordinal'} onChange={(e) => go({ metric: e.currentTarget.value === 'level' ? 'peak' : 'ordinal', from: 0, to: 0 })}><option value="level">topological level</option><option value="ordinal">order of issue</option></select></label>
-        <span class="dim">{count(calls.kind.length)} calls in {count(layout.lanes.length)} lanes; {count(layout.width)} {byLevel ? 'levels: the longest chain of calls that wait for each other' : 'places'}</span>
+        <button aria-pressed={showsChain} onClick={() => setShowsChain(!showsChain)}>Critical path</button>
+        <span class="dim">{count(calls.count)} calls in {count(lanes.length)} {lanes.length === 1 ? 'lane' : 'lanes'}; {byLevel ? `${count(extent)} levels; the longest chain of calls that wait for each other has ${count(calls.critical?.length ?? extent)}` : 'in the order of issue'}</span>
+        {(from > 0 || to < extent) && <button onClick={() => go({ from: 0, to: 0 })}>Show all</button>}
       </div>
       <ul class="legend">
-        {['alloc', 'free', 'launch', 'memcpy', 'memset', 'synchronize'].map((kind) => <li key={kind}><span class={`swatch call-${kind}`} /> {kind}</li>)}
+        {['alloc', 'free', 'launch', 'memcpy', 'memset', 'other'].map((kind) => <li key={kind}><span class={`swatch call-${kind}`} /> {kind}</li>)}
+        <li>of the call at the cursor: — guaranteed order, - - data</li>
       </ul>
       <div class="lanes">
         <Canvas
           height={height}
-          label={`${calls.kind.length} calls by ${byLevel ? 'level' : 'order'} and stream`}
-          paint={({ g, width }) => {
-            const c = ink();
-            g.fillStyle = c.paper;
-            g.fillRect(0, 0, width, height);
-            const s = scene(width);
-            const px = (v: number): number => kLeft + ((v - from) / (to - from)) * (width - kLeft);
-            const cell = (width - kLeft) / (to - from);
-            g.font = '11px system-ui, sans-serif';
-            g.textBaseline = 'middle';
-            g.textAlign = 'left';
-            layout.lanes.forEach((name, k) => {
-              g.fillStyle = c.dim;
-              g.fillText(name, 4, k * kLane + kLane / 2);
-              g.fillStyle = c.line;
-              g.fillRect(kLeft, k * kLane + kLane - 1, width - kLeft, 1);
-            });
-            const colours = calls.kinds.map((kind) => ({ alloc: c.save, free: c.tail, launch: c.used, memcpy: c.head, memset: c.idle })[kind] ?? c.dim);
-            const mine = i < 0 ? null : new Set([p.begin[i], p.end[i], p.first[i], p.last[i]]);
-            const drawn = new Int32Array(layout.lanes.length).fill(-1);
-            for (let k = 0; k < calls.kind.length; k++) {
-              const v = layout.x[k]!;
-              if (v < from - 1 || v > to) continue;
-              const x = px(v);
-              const lane = layout.lane[k]!;
-              const isMine = mine?.has(calls.first + k) === true;
-              if (cell < 1 && !isMine && drawn[lane] === (x | 0)) continue;
-              drawn[lane] = x | 0;
-              g.fillStyle = colours[calls.kind[k]!]!;
-              const w = Math.max(1, Math.min(cell - 1, 40));
-              g.fillRect(x, lane * kLane + 6, w, kLane - 13);
-              if (isMine || at === calls.first + k) {
-                g.strokeStyle = c.select;
-                g.lineWidth = 2;
-                g.strokeRect(x - 1, lane * kLane + 5, w + 2, kLane - 11);
-              }
-            }
-            g.lineWidth = 1.5;
-            for (const [a, b] of edges) {
-              g.strokeStyle = c.select;
-              g.beginPath();
-              const half = Math.min(cell, 40) / 2;
-              const x0 = px(layout.x[a]!) + half;
-              const x1 = px(layout.x[b]!) + half;
-              const y0 = layout.lane[a]! * kLane + kLane / 2;
-              const y1 = layout.lane[b]! * kLane + kLane / 2;
-              g.moveTo(x0, y0);
-              g.bezierCurveTo((x0 + x1) / 2, y0 - 20, (x0 + x1) / 2, y1 - 20, x1, y1);
-              g.stroke();
-            }
-            if (byLevel) {
-              g.fillStyle = c.line;
-              g.fillRect(kLeft, height - 20, width, 1);
-              g.fillStyle = c.dim;
-              g.fillText(`level ${Math.round(from)}`, kLeft, height - 10);
-              g.textAlign = 'right';
-              g.fillText(`level ${Math.round(to)}`, width - 4, height - 10);
-            } else paintCallAxis(g, s, height - 20, kLeft);
+          label={`${calls.count} calls by ${byLevel ? 'level' : 'order'} and stream`}
+          paint={({ g, width: w }) =>
+            paintLanes({
+              g, width: w, height, from, to, extent, byLevel, lanes, kinds: calls.kinds, points: points ?? [], marked, cursor: at, edges, critical: showsChain ? chain : null,
+              overview: points === null && 'overview' in calls ? calls.overview : null,
+            })
+          }
+          onPress={(x, y) => {
+            const call = callAt(points ?? [], Math.floor(valueAt(x, width())), Math.floor(y / kLane), byLevel);
+            if (call !== null) go({ at: call });
           }}
-          onPress={(x, y, e) => {
-            const width = (e.currentTarget as HTMLElement).clientWidth;
-            const v = Math.floor(from + ((x - kLeft) / (width - kLeft)) * (to - from));
-            const call = layout.byPlace.get(`${Math.floor(y / kLane)}:${v}`);
-            if (call !== undefined) go({ at: calls.first + call });
-          }}
-          onRange={(a, b) => {
-            const width = document.querySelector('.order canvas')!.clientWidth;
-            const v = (x: number): number => from + ((x - kLeft) / (width - kLeft)) * (to - from);
-            go({ from: Math.max(0, Math.floor(v(a))), to: Math.ceil(v(b)) });
-          }}
+          onRange={(a, b) => go({ from: Math.max(0, Math.floor(valueAt(a, width()))), to: Math.ceil(valueAt(b, width())) })}
           onDouble={() => go({ from: 0, to: 0 })}
+          onWheel={(x, _y, e) => {
+            if (!e.ctrlKey && !e.metaKey) return;
+            e.preventDefault();
+            const around = valueAt(x, width());
+            const factor = e.deltaY > 0 ? 1.25 : 0.8;
+            go({ from: Math.max(0, Math.floor(around - (around - from) * factor)), to: Math.ceil(around + (to - around) * factor) }, false);
+          }}
         />
       </div>
+      {points === null && <p class="dim">{location.protocol === 'file:' ? `A file carries an overview of so many calls; drgpum view shows each of them.` : 'An overview: colours show which kinds of calls lie there. Zoom in to see single calls.'}</p>}
       <section class="card" aria-label="The call at the cursor">
-        {at === null ? <p>Click a call, or move with ← and →, to see it and the uses that it depends on.</p> : (
-          <>
-            <p><b>{plain(p.describeCall(at), 300)}</b></p>
-            <p class="dim">{p.call(at)?.stream === null ? 'host' : `stream ${p.call(at)?.stream}`}, level {calls.level[at - calls.first] ?? '?'}; shares data with {count(edges.length)} other calls{edges.length === 100 ? ' or more' : ''}.</p>
-          </>
-        )}
+        {at === null ? <p>Click a call, or move with ← and →, to see what it waits for and what waits for it.</p> : <AtCursor p={p} at={at} points={points ?? []} edges={edges} />}
       </section>
     </div>
   );
 }
 
-// Data edges to and from the call at the cursor, as places in the columns.
-function edgesOf(calls: CallColumns, at: number | null): [number, number][] {
-  const from = calls.edge_from ?? [];
-  const to = calls.edge_to ?? [];
-  const edges: [number, number][] = [];
-  if (at === null) return edges;
-  for (let k = 0; k < from.length && edges.length < 100; k++) if (from[k] === at || to[k] === at) edges.push([from[k]! - calls.first, to[k]! - calls.first]);
-  return edges;
+function AtCursor({ p, at, points, edges }: { p: Program; at: number; points: Points[]; edges: Edge[] }) {
+  const here = points.find((q) => placeIn(q, at) >= 0);
+  const stream = p.call(at)?.stream;
+  const before = edges.filter((e) => e.to === at);
+  const after = edges.filter((e) => e.from === at);
+  const list = (title: string, some: Edge[], other: (e: Edge) => number) =>
+    some.length > 0 && (
+      <div>
+        <h3>{title}</h3>
+        <ul class="list">
+          {some.slice(0, 12).map((e) => (
+            <li key={`${e.from}-${e.to}-${e.kind}`}><button onClick={() => go({ at: other(e) })}><span>{plain(p.describeCall(other(e)), 200)}</span><span class="dim">{kEdgeKinds[e.kind]}</span></button></li>
+          ))}
+        </ul>
+        {some.length > 12 && <p class="dim">And {count(some.length - 12)} more.</p>}
+      </div>
+    );
+  return (
+    <>
+      <p><b>{plain(p.describeCall(at), 300)}</b> <span class="dim">{stream === null || stream === undefined ? 'host' : `stream ${stream}`}{here ? `, level ${count(here.level[placeIn(here, at)]!)}` : ''}</span></p>
+      <div class="columns even">
+        {list('It waits for', before, (e) => e.from)}
+        {list('These wait for it', after, (e) => e.to)}
+      </div>
+    </>
+  );
+}
+
+function callAt(all: Points[], value: number, lane: number, byLevel: boolean): number | null {
+  for (const points of all)
+    for (let k = 0; k < points.call.length; k++) if (points.lane[k] === lane && (byLevel ? points.level[k] : points.call[k]) === value) return points.call[k]!;
+  return null;
+}
+
+interface Edge {
+  from: number;
+  to: number;
+  kind: number;
+  guaranteed: boolean;
+}
+function edgesOf(all: Points[], at: number | null): Edge[] {
+  const found: Edge[] = [];
+  if (at === null) return found;
+  for (const { edges } of all)
+    for (let k = 0; k < edges.from.length && found.length < kMostEdges; k++)
+      if (edges.from[k] === at || edges.to[k] === at) found.push({ from: edges.from[k]!, to: edges.to[k]!, kind: edges.kind[k]!, guaranteed: edges.kind[k]! < kDataEdges });
+  return found;
 }

@@ -6,7 +6,7 @@ import type { AutoSwap, Plan, SmartPool } from '../model/report';
 import { bytes, count, exactBytes, percent, plain } from '../model/words';
 import { Canvas } from '../render/canvas';
 import { ink } from '../render/ink';
-import { callAt } from '../render/curve';
+import { callAt, paintTrade } from '../render/curve';
 import { blockAt, paintMap, tone, valueAt } from '../render/map';
 import { plan, program, select, selected } from '../store';
 import { Absent } from './parts';
@@ -95,15 +95,31 @@ function Swap({ swap }: { swap: AutoSwap }) {
   return (
     <section class="card" aria-label="Planned swapping">
       <h2>Planned swapping: {bytes(swap.peak_bytes ?? 0)} at the peak</h2>
+      {swap.feasible === false && <p class="bad">The limit cannot be kept.</p>}
       <dl class="facts">
-        {swap.limit_bytes !== undefined && <div><dt>Limit asked for</dt><dd>{bytes(swap.limit_bytes)}</dd></div>}
+        {swap.unlimited_peak_bytes !== undefined && <div><dt>Peak without swapping</dt><dd>{bytes(swap.unlimited_peak_bytes)}</dd></div>}
+        {swap.limit_bytes !== undefined && <div><dt>Limit kept</dt><dd>{bytes(swap.limit_bytes)}</dd></div>}
         {swap.overhead_percent !== undefined && <div><dt>Overhead</dt><dd>{swap.overhead_percent.toFixed(2)} %</dd></div>}
         {swap.zero_stall_bound_bytes !== undefined && <div><dt>Least without stalls</dt><dd>{bytes(swap.zero_stall_bound_bytes)}</dd></div>}
         {swap.pinned_bytes !== undefined && <div><dt>Pinned host memory</dt><dd>{bytes(swap.pinned_bytes)}</dd></div>}
-        <div><dt>Swaps</dt><dd>{count(swaps.length)}</dd></div>
+        {swap.swaps && <div><dt>Swaps</dt><dd>{count(swaps.length)}</dd></div>}
       </dl>
+      {(swap.curve ?? []).length > 1 && (
+        <>
+          <h3>Overhead against the peak that swapping keeps</h3>
+          <Canvas
+            height={170}
+            label={`Overhead of ${swap.curve!.length} limits`}
+            paint={({ g, width, height }) =>
+              paintTrade({ g, width, height, points: swap.curve!, whole: swap.unlimited_peak_bytes ?? Math.max(...swap.curve!.map((q) => q.limit_bytes)), iteration: swap.iteration_ns ?? 0, chosen: swap.limit_bytes !== undefined && swap.overhead_ns !== undefined ? { limit_bytes: swap.limit_bytes, overhead_ns: swap.overhead_ns } : null, bound: swap.zero_stall_bound_bytes ?? null })
+            }
+          />
+          <p class="dim">Left is less memory, down is less time. Red: this plan. Dashed: no plan without stalls has a lower peak.</p>
+        </>
+      )}
       {swaps.length > 0 && (
         <>
+          <h3>Copies: out to host memory, back in, and what waits for them</h3>
           <Canvas
             height={90}
             label={`Copy lanes of ${swaps.length} swaps`}

@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Plugin } from 'vite';
+export function notices(): Plugin;

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Columns as drgpum packs them (offline/report/column_pack.h): differences, zigzagged, in groups of seven bits; and the
+// container that holds a head in JSON and the columns that it names.
+
+export interface PackedColumn {
+  at: number;
+  bytes: number;
+  count: number;
+}
+export type Numbers = ArrayLike<number>;
+
+function isPacked(value: object): value is PackedColumn {
+  const keys = Object.keys(value);
+  return keys.length === 3 && 'at' in value && 'bytes' in value && 'count' in value;
+}
+
+function unpack(bytes: Uint8Array, place: PackedColumn): Float64Array {
+  if (place.at + place.bytes > bytes.length || place.count > place.bytes) throw new Error('This page is damaged: a column reaches beyond its end.');
+  const values = new Float64Array(place.count);
+  const stop = place.at + place.bytes;
+  let at = place.at;
+  let value = 0;
+  for (let i = 0; i < values.length; i++) {
+    let byte = at < stop ? bytes[at++]! : 0;
+    let zigzag = byte & 127;
+    let scale = 128;
+    while (byte > 127 && at < stop) {
+      byte = bytes[at++]!;
+      zigzag += (byte & 127) * scale;
+      scale *= 128;
+    }
+    value += zigzag % 2 === 0 ? zigzag / 2 : -(zigzag + 1) / 2;
+    values[i] = value;
+  }
+  return values;
+}
+
+// The narrowest array that keeps the values.
+function narrow(values: Float64Array): Numbers {
+  let low = 0;
+  let high = 0;
+  for (let i = 0; i < values.length; i++) {
+    const v = values[i]!;
+    if (v < low) low = v;
+    if (v > high) high = v;
+  }
+  if (low >= 0 && high < 256) return Uint8Array.from(values);
+  if (low >= 0 && high < 65536) return Uint16Array.from(values);
+  if (low >= -2147483648 && high < 2147483648) return Int32Array.from(values);
+  return values;
+}
+
+// Puts the columns in the place of their descriptions, anywhere in the head.
+function fill(value: unknown, bytes: Uint8Array): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) {
+    if (typeof value[0] === 'object') value.forEach((v, k) => (value[k] = fill(v, bytes)));
+    return value;
+  }
+  if (isPacked(value)) return narrow(unpack(bytes, value));
+  const record = value as Record<string, unknown>;
+  for (const key of Object.keys(record)) if (typeof record[key] === 'object') record[key] = fill(record[key], bytes);
+  return value;
+}
+
+export function headOf(container: Uint8Array): string {
+  if (container.length < 4) throw new Error('This page is damaged: its data ends early.');
+  const length = new DataView(container.buffer, container.byteOffset).getUint32(0, true);
+  if (4 + length > container.length) throw new Error('This page is damaged: its data ends early.');
+  return new TextDecoder().decode(container.subarray(4, 4 + length));
+}
+export function readContainer(container: Uint8Array): unknown {
+  const head = headOf(container);
+  const length = new DataView(container.buffer, container.byteOffset).getUint32(0, true);
+  return fill(JSON.parse(head), container.subarray(4 + length));
+}

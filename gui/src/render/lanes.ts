@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// Paints calls in lanes, a lane for each stream.
+import { placeIn, type Points } from '../model/calls';
+import type { PagedCalls } from '../model/report';
+import { count } from '../model/words';
+import { paintCallAxis } from './curve';
+import { ink } from './ink';
+
+export const kLane = 34;
+export const kLanesLeft = 96;
+
+export interface LanesScene {
+  g: CanvasRenderingContext2D;
+  width: number;
+  height: number;
+  from: number; // levels or calls [from, to)
+  to: number;
+  extent: number; // levels or calls there are
+  byLevel: boolean;
+  lanes: number[];
+  kinds: string[];
+  points: Points[];
+  overview: PagedCalls['overview'] | null; // instead of points
+  marked: Set<number>; // calls of the selected object
+  cursor: number | null;
+  edges: { from: number; to: number; guaranteed: boolean }[];
+  critical: Set<number> | null;
+}
+
+const xAt = (s: LanesScene, v: number): number => kLanesLeft + ((v - s.from) / (s.to - s.from)) * (s.width - kLanesLeft);
+const valueOf = (s: LanesScene, points: Points, k: number): number => (s.byLevel ? points.level[k]! : points.call[k]!);
+export function colourOf(kind: string): string {
+  const c = ink();
+  return { alloc: c.save, free: c.tail, launch: c.used, memcpy: c.head, memset: c.idle }[kind] ?? c.dim;
+}
+
+export function paintLanes(s: LanesScene): void {
+  const { g, width, height } = s;
+  const c = ink();
+  g.fillStyle = c.paper;
+  g.fillRect(0, 0, width, height);
+  g.font = '11px system-ui, sans-serif';
+  g.textBaseline = 'middle';
+  g.textAlign = 'left';
+  s.lanes.forEach((stream, k) => {
+    g.fillStyle = c.dim;
+    g.fillText(stream < 0 ? 'host' : `stream ${stream}`, 4, k * kLane + kLane / 2);
+    g.fillStyle = c.line;
+    g.fillRect(kLanesLeft, k * kLane + kLane - 1, width - kLanesLeft, 1);
+  });
+  g.save();
+  g.beginPath();
+  g.rect(kLanesLeft, 0, width - kLanesLeft, height - 20);
+  g.clip();
+  if (s.overview) paintOverview(s, s.overview);
+  for (const points of s.points) paintPoints(s, points);
+  if (s.critical) paintChain(s);
+  for (const edge of s.edges) paintEdge(s, edge);
+  g.restore();
+  paintAxis(s);
+}
+
+function paintOverview(s: LanesScene, overview: PagedCalls['overview']): void {
+  const { g } = s;
+  const counts = s.byLevel ? overview.by_level : overview.by_call;
+  const kinds = s.kinds.length;
+  const perStretch = s.extent / overview.stretches;
+  const colours = s.kinds.map(colourOf);
+  s.lanes.forEach((_, lane) => {
+    for (let x = kLanesLeft; x < s.width; x++) {
+      const v = s.from + ((x - kLanesLeft) / (s.width - kLanesLeft)) * (s.to - s.from);
+      const stretch = Math.min(overview.stretches - 1, Math.floor(v / perStretch));
+      const base = (lane * overview.stretches + stretch) * kinds;
+      let all = 0;
+      for (let k = 0; k < kinds; k++) all += counts[base + k]!;
+      if (all === 0) continue;
+      let y = lane * kLane + 6;
+      for (let k = 0; k < kinds; k++) {
+        const h = ((kLane - 13) * counts[base + k]!) / all;
+        if (h <= 0) continue;
+        g.fillStyle = colours[k]!;
+        g.fillRect(x, y, 1, h);
+        y += h;
+      }
+    }
+  });
+}
+function paintPoints(s: LanesScene, points: Points): void {
+  const { g } = s;
+  const c = ink();
+  const cell = (s.width - kLanesLeft) / (s.to - s.from);
+  const colours = s.kinds.map(colourOf);
+  const drawn = new Int32Array(s.lanes.length).fill(-1);
+  const w = Math.max(1, Math.min(cell - 1, 40));
+  for (let k = 0; k < points.kind.length; k++) {
+    const v = valueOf(s, points, k);
+    if (v < s.from - 1 || v > s.to) continue;
+    const x = xAt(s, v);
+    const lane = points.lane[k]!;
+    const call = points.call[k]!;
+    const isMarked = s.marked.has(call) || s.cursor === call;
+    if (cell < 1 && !isMarked && drawn[lane] === (x | 0)) continue;
+    drawn[lane] = x | 0;
+    g.fillStyle = colours[points.kind[k]!]!;
+    g.fillRect(x, lane * kLane + 6, w, kLane - 13);
+    if (!isMarked) continue;
+    g.strokeStyle = c.select;
+    g.lineWidth = 2;
+    g.strokeRect(x - 1, lane * kLane + 5, w + 2, kLane - 11);
+  }
+}
+
+function centre(s: LanesScene, call: number): [number, number] | null {
+  const half = Math.min((s.width - kLanesLeft) / (s.to - s.from), 40) / 2;
+  for (const points of s.points) {
+    const k = placeIn(points, call);
+    if (k >= 0) return [xAt(s, valueOf(s, points, k)) + half, points.lane[k]! * kLane + kLane / 2];
+  }
+  return null;
+}
+
+function paintChain(s: LanesScene): void {
+  const { g } = s;
+  g.strokeStyle = ink().leaked;
+  g.lineWidth = 2;
+  g.beginPath();
+  let last: [number, number] | null = null;
+  for (const call of s.critical!) {
+    const at = centre(s, call);
+    if (!at) continue;
+    if (last && at[0] - last[0] < 0.5 && at[1] === last[1]) continue;
+    if (last) g.lineTo(...at);
+    else g.moveTo(...at);
+    last = at;
+  }
+  g.stroke();
+}
+
+function paintEdge(s: LanesScene, edge: LanesScene['edges'][number]): void {
+  const a = centre(s, edge.from);
+  const b = centre(s, edge.to);
+  if (!a || !b) return;
+  const { g } = s;
+  g.strokeStyle = ink().select;
+  g.lineWidth = 1.5;
+  g.setLineDash(edge.guaranteed ? [] : [4, 3]);
+  g.beginPath();
+  g.moveTo(...a);
+  g.bezierCurveTo((a[0] + b[0]) / 2, a[1] - 20, (a[0] + b[0]) / 2, b[1] - 20, ...b);
+  g.stroke();
+  g.setLineDash([]);
+}
+
+function paintAxis(s: LanesScene): void {
+  const { g, height, width } = s;
+  const c = ink();
+  if (!s.byLevel) return paintCallAxis(g, { from: s.from, to: s.to, width, left: kLanesLeft }, height - 20, kLanesLeft);
+  g.fillStyle = c.line;
+  g.fillRect(kLanesLeft, height - 20, width, 1);
+  g.fillStyle = c.dim;
+  g.fillText(`level ${count(Math.round(s.from))}`, kLanesLeft, height - 10);
+  g.textAlign = 'right';
+  g.fillText(`level ${count(Math.round(s.to))}`, width - 4, height - 10);
+}
