@@ -5,6 +5,7 @@
 #
 #   DRGPUM_CUDA_ROOT=DIR   use this CUDA 13 toolkit (has bin/nvcc)
 #   DRGPUM_NO_GUI=1        do not look for Node; the GUI is left out
+#   DRGPUM_BROWSER_TESTS=1 also install Chromium; without it the tests in a browser are skipped
 set -euo pipefail
 cd "$(dirname "$0")/.."
 toolchain=$PWD/build/toolchain
@@ -21,6 +22,7 @@ packages=(g++ cmake ninja-build python3 python3-pip ca-certificates git binutils
 
 install_packages() {
   local missing=() as_root=() package
+  [ -z "${DRGPUM_BROWSER_TESTS:-}" ] || packages+=(chromium)
   for package in "${packages[@]}"; do
     dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || missing+=("$package")
   done

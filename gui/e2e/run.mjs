@@ -2,76 +2,40 @@
 // Opens every view of several reports in Debian's Chromium, from file:// and without a network: no request, no error on
 // the console, no dialog, nothing that axe finds in light and dark, one interaction each, every key, back and forward.
 //     node e2e/run.mjs [PAGE] [FOLDER]    PAGE: dist/index.html, FOLDER: for screenshots
-// DRGPUM_GUI_HUGE=1000000 also measures a report of so many objects. Ends with 77 (skipped) where there is no Chromium.
+// Ends with 77 (skipped) where there is no Chromium.
 import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { deflateRawSync } from 'node:zlib';
-import { columned, hostile, huge, planOf, ranks, training } from '../fixtures/make.mjs';
+import { columned, hostile, planOf, ranks, training } from '../fixtures/make.mjs';
+import { axeClean, check, failures, finish, kViews, newPage as openPage, startBrowser, until, visit as open } from './browser.mjs';
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 const application = fs.readFileSync(process.argv[2] ?? path.join(here, '../dist/index.html'), 'utf8');
 const folder = process.argv[3] ?? path.join(here, '../screenshots');
-const chromiumPath = process.env.DRGPUM_CHROMIUM ?? ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((p) => fs.existsSync(p));
-if (!chromiumPath) {
-  console.log('skipped: no Chromium here (apt-get install chromium, or set DRGPUM_CHROMIUM)');
-  process.exit(77);
-}
-const { chromium } = await import('playwright-core');
-const axe = fs.readFileSync(path.join(here, '../node_modules/axe-core/axe.min.js'), 'utf8');
+const browser = await startBrowser();
 fs.mkdirSync(folder, { recursive: true });
 
 const kPlace = '<script type="application/json" id="drgpum-report"></script>';
-const kViews = ['findings', 'memory', 'objects', 'stacks', 'order', 'addresses', 'inside', 'plan', 'diff', 'ranks', 'quality'];
-const failures = {
-  length: 0,
-  seen: new Set(),
-  push(what) {
-    this.length++;
-    if (!this.seen.has(what)) console.log(`FAILED ${what}`);
-    this.seen.add(what);
-  },
-};
-const check = (right, what) => right || failures.push(what);
+const newPage = (colorScheme = 'light') => openPage(browser, { colorScheme });
+const visit = (page, file, hash) => open(page, `${pathToFileURL(file)}#${hash}`);
 
+// As drgpum packs large reports, with nothing but a head.
+function piecesOf(json) {
+  const head = Buffer.from(json);
+  const length = Buffer.alloc(4);
+  length.writeUInt32LE(head.length);
+  const bytes = Buffer.concat([length, head]);
+  return Array.from({ length: Math.ceil(bytes.length / 1e6) }, (_, k) => deflateRawSync(bytes.subarray(k * 1e6, (k + 1) * 1e6)).toString('base64'));
+}
 function writePage(name, report) {
   const json = JSON.stringify(report);
   const data = json.length < 262144
     ? `<script type="application/json" id="drgpum-report">${json.replaceAll('<', '\\u003c')}</script>`
-    : `<script type="application/octet-stream" id="drgpum-report">${deflateRawSync(json).toString('base64')}</script>`;
+    : `<script type="application/octet-stream" id="drgpum-report">${piecesOf(json).join('\n')}</script>`;
   const file = path.join(folder, `${name}.html`);
   fs.writeFileSync(file, application.replace(kPlace, () => data));
   return file;
-}
-
-const browser = await chromium.launch({ executablePath: chromiumPath, args: ['--no-sandbox', '--enable-precise-memory-info'], timeout: 180_000 });
-
-async function newPage(colorScheme = 'light') {
-  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, colorScheme, offline: true });
-  context.setDefaultTimeout(120_000);
-  const page = await context.newPage();
-  page.on('console', (m) => (m.type() === 'error' || m.type() === 'warning') && failures.push(`console: ${m.text().slice(0, 300)}`));
-  page.on('pageerror', (e) => failures.push(`page error: ${e.message.slice(0, 300)}`));
-  page.on('dialog', (d) => { failures.push(`dialog: ${d.message()}`); void d.dismiss(); });
-  page.on('request', (r) => /^(file|blob|data|about):/.test(r.url()) || failures.push(`request: ${r.url().slice(0, 200)}`));
-  return page;
-}
-async function visit(page, file, hash) {
-  await page.goto('about:blank');
-  await page.goto(`${pathToFileURL(file)}#${hash}`);
-  await page.waitForSelector('html[data-ready=yes]', { timeout: 120_000 });
-}
-async function axeClean(page, where) {
-  await page.evaluate(axe);
-  const found = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
-  for (const v of found.violations) failures.push(`axe, ${where}: ${v.id}: ${v.nodes.slice(0, 3).map((n) => n.html.slice(0, 120)).join(' | ')}`);
-}
-async function until(test) {
-  for (let k = 0; k < 400; k++) {
-    if (await test()) return true;
-    await new Promise((r) => setTimeout(r, 50));
-  }
-  return false;
 }
 
 // One interaction in each view, and what it has to bring about.
@@ -146,7 +110,7 @@ for (const scheme of ['light', 'dark']) {
   await effect('a', 'pans back', changes);
   await effect('s', 'zooms out', changes);
   await effect('0', 'shows all', () => !/from=|to=/.test(hash()));
-  await effect('n', 'selects', () => hash().includes('finding='));
+  for (let k = 0; k < 4; k++) await effect('n', 'next finding', (b) => changes(b) && hash().includes('finding='));
   await effect('f', 'zooms to it', () => /to=\d+/.test(hash()));
   await effect('ArrowRight', 'moves the cursor', () => /at=\d+/.test(hash()));
   await effect('ArrowRight', 'moves the cursor', changes);
@@ -168,6 +132,8 @@ for (const scheme of ['light', 'dark']) {
   }
   await page.keyboard.press('t');
   check(await until(async () => (await page.locator('html').getAttribute('data-theme')) === 'light'), 't changes colours');
+  const [svg] = await Promise.all([page.waitForEvent('download'), page.keyboard.press('v')]);
+  check(svg.suggestedFilename().endsWith('.svg'), 'v saves');
   await effect('p', 'shows the peak', () => hash().includes('view=memory') && hash().includes('at='));
   await effect('Escape', 'selects nothing', () => !hash().includes('object='));
 
@@ -182,7 +148,7 @@ for (const scheme of ['light', 'dark']) {
   await page.waitForSelector('canvas.packing');
   await page.waitForTimeout(150);
   await page.screenshot({ path: path.join(folder, 'plan-drawn.png') });
-  for (const [name, content, words] of [['x.json', 'nonsense', 'not JSON'], ['x.drgp', 'DRGP\0\0\0\0', 'drgpum view x.drgp'], ['x.pickle', '\x80\x04K\x01.', 'drgpum import'], ['new.json', '{"version":2}', 'version 2']]) {
+  for (const [name, content, words] of [['x.json', 'nonsense', 'not JSON'], ['x.drgp', 'DRGP\0\0\0\0', 'drgpum view x.drgp'], ['x.pickle', '\x80\x04K\x01.', 'drgpum view x.pickle'], ['new.json', '{"version":2}', 'version 2']]) {
     await give(name, Buffer.from(content, 'latin1'));
     check(await until(() => page.getByRole('alert').filter({ hasText: words }).isVisible()), `${name}: says “${words}”`);
   }
@@ -214,39 +180,4 @@ for (const [name, made, views] of [['hostile', hostile(), kViews], ['ranks', ran
   await page.context().close();
 }
 
-// A million objects: measured and printed; only the exact peak is judged.
-if (process.env.DRGPUM_GUI_HUGE) {
-  const n = Number(process.env.DRGPUM_GUI_HUGE);
-  const made = huge(n);
-  const file = writePage('huge', made);
-  const page = await newPage();
-  const start = performance.now();
-  await visit(page, file, 'view=memory');
-  const ready = performance.now() - start;
-  check((await page.locator('main b[title]').first().getAttribute('title'))?.includes(made.peaks[0].bytes.toLocaleString('en-US')) === true, 'the peak of the huge report is exact');
-  const keys = 'wwwdddaawwsssddaasswwdda'.split('');
-  const pans = async (view) => {
-    await page.keyboard.press(view);
-    await page.waitForTimeout(1500);
-    await page.evaluate(() => (window.drgpumPaintTimes.length = 0));
-    for (const key of keys) { await page.keyboard.press(key); await page.waitForTimeout(30); }
-    const times = (await page.evaluate(() => window.drgpumPaintTimes)).sort((a, b) => a - b);
-    return `${times.length} paintings, median ${times[times.length >> 1]?.toFixed(1)} ms, p95 ${times[Math.floor(times.length * 0.95)]?.toFixed(1)} ms`;
-  };
-  console.log(`${n} objects: page ${(fs.statSync(file).size / 2 ** 20).toFixed(1)} MiB, first view ${ready.toFixed(0)} ms`);
-  console.log(`memory: ${await pans('2')}`);
-  console.log(`objects by size: ${await pans('3')}`);
-  await page.locator('select').selectOption('packed');
-  await page.waitForTimeout(4000);
-  console.log(`objects packed: ${await pans('3')}`);
-  for (let k = 0; k < 4; k++) await page.keyboard.press('[');
-  console.log(`objects packed, lowest rows: ${await pans('3')}`);
-  await page.screenshot({ path: path.join(folder, 'huge.png') });
-  console.log(`JS heap ${((await page.evaluate(() => performance.memory.usedJSHeapSize)) / 2 ** 20).toFixed(0)} MiB`);
-  fs.rmSync(file);
-  await page.context().close();
-}
-
-await browser.close();
-console.log(failures.length === 0 ? `passed; screenshots in ${folder}` : `${failures.length} failures`);
-process.exit(failures.length === 0 ? 0 : 1);
+await finish(browser, folder);
