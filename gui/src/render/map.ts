@@ -21,6 +21,7 @@ export interface MapScene {
   blocks: Blocks;
   selected: number;
   colour: (block: number) => string;
+  label?: (block: number) => string; // inside, where there is room
   line?: { at: number; label: string } | null;
 }
 export const kMapLeft = 64;
@@ -59,6 +60,14 @@ export function paintMap(s: MapScene): void {
       g.strokeStyle = c.paper;
       g.lineWidth = 1;
       g.strokeRect(x0 + 0.5, y0 + 0.5, x1 - x0 - 1, h - 1);
+    }
+    if (s.label && h >= 13 && Math.min(x1, width) - Math.max(x0, kMapLeft) >= 40) {
+      const left = Math.max(x0, kMapLeft) + 5;
+      const fits = Math.floor((Math.min(x1, width) - left - 3) / 6.4);
+      const text = s.label(k);
+      g.fillStyle = c.ink;
+      g.textAlign = 'left';
+      g.fillText(text.length <= fits ? text : `${text.slice(0, Math.max(1, fits - 1))}…`, left, y0 + h / 2);
     }
     if (blocks.object[k]! >= 0 && blocks.object[k] === s.selected) {
       g.strokeStyle = c.select;

@@ -41,7 +41,7 @@ function Drawn({ p, map }: { p: Program; map: AddressMap }) {
         class="map"
         label={`Addresses of ${count(map.blocks.from.length)} objects over calls ${Math.round(from)} to ${Math.round(to)}`}
         paint={({ g, width, height }) =>
-          paintMap({ g, width, height, from, to, top: map.top, blocks: map.blocks, selected: selected.value, colour: (k) => tone(p.id[map.blocks.object[k]!]!) })
+          paintMap({ g, width, height, from, to, top: map.top, blocks: map.blocks, selected: selected.value, colour: (k) => tone(p.id[map.blocks.object[k]!]!), label: (k) => `${p.name(map.blocks.object[k]!)} ${bytes(p.size[map.blocks.object[k]!]!)}` })
         }
         onPress={(x, y) => {
           const call = callAt(scene(box().clientWidth), x);

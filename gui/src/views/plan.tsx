@@ -74,6 +74,7 @@ function Packing({ drawn }: { drawn: Plan }) {
         paint={({ g, width, height }) =>
           paintMap({
             g, width, height, from, to, top, blocks, selected: selected.value, colour: (k) => tone(drawn.objects[k]!.id),
+            label: (k) => `${p && blocks.object[k]! >= 0 ? p.name(blocks.object[k]!) : `object ${drawn.objects[k]!.id}`} ${bytes(drawn.objects[k]!.size)}`,
             line: { at: drawn.lower_bound_bytes, label: `lower bound ${bytes(drawn.lower_bound_bytes)}` },
           })
         }
