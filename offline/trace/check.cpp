@@ -103,6 +103,13 @@ class TraceChecker::Impl {
     if (module.end < module.begin) problem("module " + module.path + " ends before it begins");
   }
   void check(const HostModuleEndRecord& end) { need(modules_, end.id, "module"); }
+  void check(const SourceFrameRecord& frame) {
+    if (!frames_.insert(frame.frame).second) problem(quoted("frame", frame.frame) + " is declared twice");
+  }
+  void check(const FreeRequestRecord& request) {
+    need_object(request.id);
+    past_or_next(request.at, "call");
+  }
   void check(const CallPathRecord& path) { declare(paths_, path.id, "call path"); }
   void check(const CubinRecord& cubin) {
     declare(cubins_, cubin.id, "cubin");
@@ -237,6 +244,7 @@ class TraceChecker::Impl {
   std::uint64_t next_api_ = 0;
   TraceProblems problems_;
   using Ids = std::unordered_set<std::uint32_t>;
+  std::unordered_set<std::uint64_t> frames_;
   Ids devices_, contexts_, streams_, modules_, paths_, cubins_, kernels_;
   std::unordered_map<std::uint32_t, Object> objects_;
   std::unordered_map<std::uint32_t, std::map<std::uint64_t, std::uint32_t>> live_;  // per device

@@ -17,7 +17,7 @@ class TraceBuilder {
   explicit TraceBuilder(const LoadOptions& options) : options_(options) {}
 
   Status add(const Record& record) {
-    checker_.add(record);
+    if (options_.check) checker_.add(record);
     std::visit([this](const auto& one) { take(one); }, record);
     if (refused_ != nullptr) return Error{ErrorCode::kUnsupported, refused_};
     if (options_.also) return options_.also(record);
@@ -65,9 +65,15 @@ class TraceBuilder {
     trace_.frames_.insert(trace_.frames_.end(), path.frames.begin(), path.frames.end());
     trace_.call_paths_.add(row);
   }
+  void take(const SourceFrameRecord& frame) {
+    if (trace_.source_frame_of_.emplace(frame.frame, trace_.source_frames_.size()).second)
+      trace_.source_frames_.push_back(frame);
+  }
+  void take(const FreeRequestRecord&) {}
   void take(const CubinRecord& cubin) { trace_.cubins_.add(cubin); }
   void take(const KernelRecord& kernel) { trace_.kernels_.add(kernel); }
   void take(const ObjectRecord& object) {
+    if (!options_.objects) return;
     trace_.objects_.add({object, std::nullopt, std::nullopt});
   }
   void take(const ObjectEndRecord& end) {
@@ -250,19 +256,32 @@ Result<Trace> load_trace(const std::string& path) {
   return load_trace(path, LoadOptions());
 }
 
-Result<Trace> load_trace(std::span<const Record> records, const LoadOptions& options) {
+Result<Trace> load_trace(const std::string& path, std::uint64_t file_bytes, const RecordFeed& feed,
+                         const LoadOptions& options) {
   TraceBuilder builder(options);
   ReadSummary summary;
   summary.reason = "the end record is missing";
-  for (const Record& record : records) {
+  summary.file_bytes = summary.valid_bytes = file_bytes;
+  const RecordSink sink = [&](const Record& record) -> Status {
     RETURN_IF_ERROR(builder.add(record));
     ++summary.records;
     if (std::holds_alternative<GpuApi>(record)) ++summary.apis;
-    if (!std::holds_alternative<EndRecord>(record)) continue;
+    if (!std::holds_alternative<EndRecord>(record)) return Ok{};
     summary.completeness = Completeness::kComplete;
     summary.reason.clear();
-  }
-  return std::move(builder).finish(std::move(summary), "");
+    return Ok{};
+  };
+  RETURN_IF_ERROR(feed(sink));
+  return std::move(builder).finish(std::move(summary), path);
+}
+
+Result<Trace> load_trace(std::span<const Record> records, const LoadOptions& options) {
+  const auto feed = [&](const RecordSink& sink) -> Status {
+    for (const Record& record : records)
+      RETURN_IF_ERROR(sink(record));
+    return Ok{};
+  };
+  return load_trace("", 0, feed, options);
 }
 
 Result<Trace> load_trace(std::span<const Record> records) {

@@ -130,6 +130,11 @@ class Trace {
   [[nodiscard]] const TraceTable<TraceCallPath>& call_paths() const { return call_paths_; }
   // Return addresses, innermost first; empty for an unknown id.
   [[nodiscard]] std::span<const std::uint64_t> frames(CallPathId id) const;
+  // What stands for `frame` when it is no address; null when it is one.
+  [[nodiscard]] const trace::SourceFrameRecord* source_frame(std::uint64_t frame) const {
+    const auto found = source_frame_of_.find(frame);
+    return found == source_frame_of_.end() ? nullptr : &source_frames_[found->second];
+  }
   // The module that held `address` when call `at` was made; null when none did.
   [[nodiscard]] const TraceModule* module_at(std::uint64_t address, ApiId at) const;
 
@@ -194,6 +199,8 @@ class Trace {
   TraceTable<TraceObject> objects_;
   TraceTable<TraceCallPath> call_paths_;
   std::vector<std::uint64_t> frames_;
+  std::vector<trace::SourceFrameRecord> source_frames_;
+  std::unordered_map<std::uint64_t, std::size_t> source_frame_of_;
 
   std::vector<TraceCall> calls_;
   std::vector<std::string> names_{""};
@@ -217,7 +224,9 @@ class Trace {
 };
 
 struct LoadOptions {
-  bool calls = true;  // false: tables, call paths and counts only, which needs little memory
+  bool calls = true;    // false: tables, call paths and counts only, which needs little memory
+  bool objects = true;  // false: not the table of objects either
+  bool check = true;    // false: problems() stays empty
   // Sees each record as it is read. An error from it ends the loading.
   std::function<Status(const trace::Record&)> also;
   // Bytes read and bytes in all, about every MiB.
@@ -228,6 +237,13 @@ struct LoadOptions {
 // there, is no trace, or has more calls than this build holds (2^32 - 2).
 Result<Trace> load_trace(const std::string& path, const LoadOptions& options);
 Result<Trace> load_trace(const std::string& path);
+
+// Records that come from elsewhere than a trace file. A feed hands each to the sink and returns the
+// sink's error or its own; `path` and `file_bytes` are of what it reads.
+using RecordSink = std::function<Status(const trace::Record&)>;
+using RecordFeed = std::function<Status(const RecordSink&)>;
+Result<Trace> load_trace(const std::string& path, std::uint64_t file_bytes, const RecordFeed& feed,
+                         const LoadOptions& options);
 
 // For tests: the trace that a file with these records would give.
 Result<Trace> load_trace(std::span<const trace::Record> records, const LoadOptions& options);

@@ -30,6 +30,7 @@ struct AllocApi {
   ObjectId object = kNoObject;  // kNoObject: the allocation failed
   std::uint64_t requested = 0;
   std::int32_t error = 0;  // CUresult or cudaError_t; 0 on success
+  std::optional<std::uint64_t> device_free = {};  // a failed one: what the device had left
   friend bool operator==(const AllocApi&, const AllocApi&) = default;
 };
 

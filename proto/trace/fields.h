@@ -121,6 +121,14 @@ void visit_fields(V& v, R& r) {
   v(2, "frames", r.frames);
 }
 
+template <typename V, Is<SourceFrameRecord> R>
+void visit_fields(V& v, R& r) {
+  v(1, "frame", r.frame);
+  v(2, "function", r.function);
+  v(3, "file", r.file);
+  v(4, "line", r.line);
+}
+
 template <typename V, Is<CubinRecord> R>
 void visit_fields(V& v, R& r) {
   v(1, "id", r.id);
@@ -151,9 +159,16 @@ void visit_fields(V& v, R& r) {
   v(10, "allocated_by", r.allocated_by);
   v(11, "name", r.name);
   v(12, "opaque", r.opaque);
+  v(13, "detail", r.detail);
 }
 
 template <typename V, Is<ObjectEndRecord> R>
+void visit_fields(V& v, R& r) {
+  v(1, "id", r.id);
+  v(2, "at", r.at);
+}
+
+template <typename V, Is<FreeRequestRecord> R>
 void visit_fields(V& v, R& r) {
   v(1, "id", r.id);
   v(2, "at", r.at);
@@ -170,6 +185,7 @@ void visit_fields(V& v, R& r) {
   v(1, "object", or_none(r.object));
   v(2, "requested", r.requested);
   v(3, "error", r.error);
+  v(4, "device_free", r.device_free);
 }
 
 template <typename V, Is<FreeApi> R>
@@ -332,6 +348,7 @@ void visit_fields(V& v, R& r) {
   v(1, "api_count", r.api_count);
   v(2, "exit_code_known", r.exit_code_known);
   v(3, "exit_code", r.exit_code);
+  v(4, "still_running", r.still_running);
 }
 
 }  // namespace drgpum::trace

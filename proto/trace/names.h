@@ -37,11 +37,12 @@ template <>
 inline constexpr std::array<std::string_view, 6> kEnumNames<MarkKind>{
     "push", "pop", "mark", "iteration", "capture-start", "capture-stop"};
 template <>
-inline constexpr std::array<std::string_view, 14> kEnumNames<CoverageKind>{
+inline constexpr std::array<std::string_view, 19> kEnumNames<CoverageKind>{
     "unpatched-kernel", "unsampled-launch",    "slots-full",   "unknown-address",
     "opaque-object",    "unknown-instruction", "lost-records", "tool-disabled",
     "size-limit",       "coarse-map",          "no-counts",    "untimed-call",
-    "lost-sites",       "sampled-blocks"};
+    "lost-sites",       "sampled-blocks",      "history-cut",  "unmatched-free",
+    "unrecorded-end",   "bad-field",           "missing-segments"};
 
 template <typename Enum>
 constexpr std::string_view enum_name(Enum value) {

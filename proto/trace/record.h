@@ -33,7 +33,7 @@ struct ProcessRecord {
   std::vector<std::string> argv;
   std::string working_directory;
   std::uint64_t start_unix_ns = 0;  // when the library was loaded; other times count from here
-  std::string mode;                 // "object" or "intra"
+  std::string mode;                 // "object", "intra"; "allocations": no accesses
   std::string options;              // the DRGPUM_* options in force, as key=value lines
   std::string rank;                 // of an MPI or SLURM launcher; empty without one
   friend bool operator==(const ProcessRecord&, const ProcessRecord&) = default;
@@ -107,10 +107,21 @@ struct HostModuleEndRecord {
 // Return addresses, innermost first, frames of the tool and of the CUDA libraries already cut.
 // Subtract one from each before looking up a line. An id is used only while the modules of its
 // frames stay loaded: after an unload the same addresses get a new id.
+// A frame that a SourceFrameRecord describes is its number instead.
 struct CallPathRecord {
   CallPathId id;
   std::vector<std::uint64_t> frames;
   friend bool operator==(const CallPathRecord&, const CallPathRecord&) = default;
+};
+
+// A frame whose line the recorder knew, of an interpreter say: no module is looked at. It comes
+// before the call paths that hold it.
+struct SourceFrameRecord {
+  std::uint64_t frame = 0;  // what stands for it in CallPathRecord::frames
+  std::string function;
+  std::string file;
+  std::uint32_t line = 0;  // 0: not known
+  friend bool operator==(const SourceFrameRecord&, const SourceFrameRecord&) = default;
 };
 
 // A loaded device module. Its image is kept beside the trace under its hash when it was saved.
@@ -157,6 +168,7 @@ struct ObjectRecord {
   ApiId allocated_by;   // the kAlloc API; for module globals the API before which they were loaded
   std::string name;     // a symbol or an NVTX name; may be empty
   bool opaque = false;  // may be accessed in ways the tool cannot see
+  std::string detail;   // what the program or its framework noted about it; may be empty
   friend bool operator==(const ObjectRecord&, const ObjectRecord&) = default;
 };
 
@@ -166,6 +178,14 @@ struct ObjectEndRecord {
   ObjectId id;
   ApiId at;  // the next API to be issued when it ended
   friend bool operator==(const ObjectEndRecord&, const ObjectEndRecord&) = default;
+};
+
+// The program gave the object back with call `at`, a kMark, but its allocator keeps the memory for
+// streams that may still use it: the object lives until its kFree. None where both happen at once.
+struct FreeRequestRecord {
+  ObjectId id;
+  ApiId at;
+  friend bool operator==(const FreeRequestRecord&, const FreeRequestRecord&) = default;
 };
 
 // A name that came after the object did (NVTX, drgpum.h).
@@ -235,6 +255,11 @@ enum class CoverageKind : std::uint8_t {
   kUntimedCall,  // work of the device that the timing run did not show again
   kLostSites,      // accesses whose AccessSiteRecord is missing
   kSampledBlocks,  // maps and sites of one block in so many only; `count` says how many
+  kHistoryCut,       // what lived before the history began is known by its end only
+  kUnmatchedFree,    // frees of what the history never allocated
+  kUnrecordedEnd,    // objects that others replaced, or that are gone, without a free
+  kBadField,         // values of an imported file that cannot be
+  kMissingSegments,  // objects outside every block of device memory that is known
 };
 
 struct CoverageRecord {
@@ -251,6 +276,7 @@ struct EndRecord {
   ApiId api_count;  // ids are [0, api_count)
   bool exit_code_known = false;
   std::int32_t exit_code = 0;
+  bool still_running = false;  // the program went on: what lives has not leaked
   friend bool operator==(const EndRecord&, const EndRecord&) = default;
 };
 
@@ -259,6 +285,7 @@ using Record = std::variant<ProcessRecord, DeviceRecord, ContextRecord, ContextE
                             StreamRecord, StreamEndRecord, HostModuleRecord, HostModuleEndRecord,
                             CallPathRecord, CubinRecord, KernelRecord, ObjectRecord,
                             ObjectNameRecord, GpuApi, TimeRecord, AccessRecord, AccessMapRecord,
-                            CoverageRecord, EndRecord, ObjectEndRecord, AccessSiteRecord>;
+                            CoverageRecord, EndRecord, ObjectEndRecord, AccessSiteRecord,
+                            SourceFrameRecord, FreeRequestRecord>;
 
 }  // namespace drgpum::trace
