@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -25,6 +26,13 @@ struct SearchOrder {
   Place place = Place::kFewestChoices;
 };
 
+struct SearchLimits {
+  std::int64_t nodes = 0;  // states visited
+  // Looked at every few hundred states.
+  std::chrono::steady_clock::time_point deadline;
+  std::function<bool()> stop = {};
+};
+
 // Depth-first search over skylines. A state is, for each section, the height below which it is
 // settled. It branches on one point: the floor of a section inside a local minimum of the skyline.
 // Either one of the objects that fit there rests on it, or nothing does and the floor rises at the
@@ -39,10 +47,8 @@ class ExactSearch {
   ExactSearch(const ExactSearch&) = delete;
   ExactSearch& operator=(const ExactSearch&) = delete;
 
-  // Starts again from nothing, but keeps what earlier runs have proven to fail. `max_nodes` bounds
-  // the states visited; the clock is looked at every few hundred of them.
-  SearchOutcome run(const SearchOrder& order, std::int64_t max_nodes,
-                    std::chrono::steady_clock::time_point deadline);
+  // Starts again from nothing, but keeps what earlier runs have proven to fail.
+  SearchOutcome run(const SearchOrder& order, const SearchLimits& limits);
 
   // After kSolved: one offset per object of the instance.
   const std::vector<std::int64_t>& offsets() const;

@@ -21,6 +21,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kExactObjects = 4000;  // beyond, one descent of the exact search is too slow
 constexpr std::size_t kManyObjects = 200'000;
+constexpr auto kTellEvery = std::chrono::milliseconds(100);
 
 struct GreedyPass {
   GreedyOrder order;
@@ -81,19 +82,32 @@ class Portfolio {
   }
 
  private:
-  bool stopped() const {
+  bool stopped() {
+    tell();
     return Clock::now() > deadline_ || (options_.interrupted && options_.interrupted->load());
   }
+  SearchLimits limits(std::int64_t nodes, Clock::time_point until) {
+    return {nodes, until, [this] { return stopped(); }};
+  }
   std::int64_t goal() const { return std::max(options_.capacity, result_.lower_bound); }
-  bool done() const { return result_.footprint <= goal() || stopped(); }
+  bool done() { return result_.footprint <= goal() || stopped(); }
 
   void offer(const std::vector<std::int64_t>& offsets, std::int64_t footprint, const char* method) {
     if (footprint >= result_.footprint) return;
     result_.offsets = offsets;
     result_.footprint = footprint;
     result_.method = method;
-    const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
-    if (options_.progress) options_.progress(footprint, result_.lower_bound, seconds);
+  }
+
+  // Now and then, whether or not there is news: whoever waits sees that it goes on.
+  void tell() {
+    if (!options_.progress) return;
+    const Clock::time_point now = Clock::now();
+    if (now - told_ < kTellEvery) return;
+    told_ = now;
+    const bool none = result_.footprint == INT64_MAX;
+    options_.progress(none ? -1 : result_.footprint, result_.lower_bound,
+                      std::chrono::duration<double>(now - start_).count());
   }
 
   Layout fixed_layout() const {
@@ -111,7 +125,12 @@ class Portfolio {
   }
 
   // Always ends, so it is the one that is likely to be good: on very many objects also quick.
-  void first_pass() { pass(kPasses[first_index()], {}); }
+  void first_pass() {
+    pass(kPasses[first_index()], {INT64_MAX, [this] {
+                                    tell();
+                                    return false;
+                                  }});
+  }
   std::size_t first_index() const { return instance_.count() <= 50'000 ? 1 : 0; }
 
   void other_passes() {
@@ -130,7 +149,7 @@ class Portfolio {
       for (const SearchOrder& rule : kRules) {
         if (done()) return;
         const auto budget = static_cast<std::int64_t>(5 * core.objects.size());
-        if (search.run(rule, budget, deadline_) != SearchOutcome::kSolved) continue;
+        if (search.run(rule, limits(budget, deadline_)) != SearchOutcome::kSolved) continue;
         fill_around(core, search.offsets());
       }
     }
@@ -177,7 +196,7 @@ class Portfolio {
     }
     for (const SearchOrder& rule : kRules) {
       if (stopped()) break;
-      const SearchOutcome outcome = search_->run(rule, nodes, until);
+      const SearchOutcome outcome = search_->run(rule, limits(nodes, until));
       if (outcome == SearchOutcome::kSolved) offer_found(search_->offsets(), "exact search");
       if (outcome != SearchOutcome::kGaveUp) return outcome;
     }
@@ -208,6 +227,7 @@ class Portfolio {
   const PoolOptions& options_;
   Clock::time_point start_;
   Clock::time_point deadline_;
+  Clock::time_point told_;
   PortfolioResult result_;
   std::unique_ptr<ExactSearch> search_;
   std::int64_t searched_ = -1;

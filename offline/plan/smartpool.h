@@ -27,7 +27,8 @@ struct PoolOptions {
   double time_limit_s = 10;  // kBest returns its best plan then; one pass always ends
   std::uint64_t seed = 0;
   const std::atomic<bool>* interrupted = nullptr;  // set from outside: return the best plan now
-  // Called with each better plan: bytes it needs, the lower bound, seconds since the start.
+  // Called ten times a second: bytes of the best plan so far (-1: none), the lower bound, seconds
+  // since the start.
   std::function<void(std::int64_t, std::int64_t, double)> progress = {};
 };
 

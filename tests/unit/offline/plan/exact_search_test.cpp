@@ -72,7 +72,7 @@ std::int64_t least_footprint(const Problem& problem) {
 SearchOutcome search(const Problem& problem, std::int64_t capacity, const SearchOrder& order) {
   const Instance instance = make_instance(problem);
   ExactSearch exact(instance, capacity, 1);
-  const SearchOutcome outcome = exact.run(order, 1'000'000, Clock::time_point::max());
+  const SearchOutcome outcome = exact.run(order, {1'000'000, Clock::time_point::max()});
   if (outcome == SearchOutcome::kSolved) {
     const Status status = check_layout(problem, exact.offsets(), capacity);
     EXPECT_TRUE(status) << status.error().message;
@@ -110,8 +110,8 @@ TEST(ExactSearch, GivesUpAtItsNodeLimitAndGoesOnFromWhatItProved) {
   const Problem problem = random_problem(3, {.gaps = false, .alignment = false});
   const Instance instance = make_instance(problem);
   ExactSearch exact(instance, least_footprint(problem), 1);
-  EXPECT_EQ(exact.run({}, 1, Clock::time_point::max()), SearchOutcome::kGaveUp);
-  EXPECT_EQ(exact.run({}, 1'000'000, Clock::time_point::max()), SearchOutcome::kSolved);
+  EXPECT_EQ(exact.run({}, {1, Clock::time_point::max()}), SearchOutcome::kGaveUp);
+  EXPECT_EQ(exact.run({}, {1'000'000, Clock::time_point::max()}), SearchOutcome::kSolved);
 }
 
 }  // namespace
