@@ -40,8 +40,9 @@ Status check_copies(const SwapProblem& problem, const SwapSchedule& schedule,
   const auto end = static_cast<std::int32_t>(problem.events.size());
   if (swap.absence.from >= 0) {
     const std::int32_t from = swap.absence.from;
-    const std::int64_t over = schedule.event_ns[static_cast<std::size_t>(from)] +
-                              problem.time_of(from + 1) - problem.time_of(from);
+    const std::int64_t takes = std::max(problem.time_of(from + 1) - problem.time_of(from),
+                                        problem.events[static_cast<std::size_t>(from)].busy_ns);
+    const std::int64_t over = schedule.event_ns[static_cast<std::size_t>(from)] + takes;
     if (swap.out_start < over) return broken(name(swap) + " starts before the access is over");
     if (swap.out_end - swap.out_start < problem.link.out_ns(size))
       return broken(name(swap) + " leaves faster than the link");

@@ -35,6 +35,7 @@ struct PlanEvent {
   std::int64_t time_ns = 0;
   std::uint32_t object = kNoObject;  // index into objects; into layer_names for kLayer
   EventKind kind = EventKind::kRead;
+  std::int64_t busy_ns = 0;  // how long an access goes on; 0 where only its start is known
 };
 
 // Lifetimes are on the planning axis: the reader's own numbers where only lifetimes are known

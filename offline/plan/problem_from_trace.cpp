@@ -2,6 +2,9 @@
 #include "offline/plan/problem_from_trace.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -12,6 +15,7 @@ namespace drgpum {
 namespace {
 
 constexpr std::int64_t kGranularity = 512;  // of cudaMalloc and of caching allocators
+constexpr std::int64_t kTimedOfTen = 9;     // calls of the device that have to have times
 
 bool is_planned(trace::ObjectKind kind) {
   switch (kind) {
@@ -38,7 +42,8 @@ class ProblemBuilder {
   Problem build() {
     problem_.source = trace_.path();
     choose_objects();
-    problem_.has_times = times_are_complete();
+    times_ = timed_calls(trace_);
+    problem_.has_times = times_.timed > 0 && 10 * times_.timed >= kTimedOfTen * times_.device_calls;
     for (std::uint64_t i = 0; i < trace_.calls().size(); ++i)
       add_call(ApiId{i});
     close_objects();
@@ -51,24 +56,47 @@ class ProblemBuilder {
     std::unordered_set<std::uint32_t> pools;
     for (const TraceObject& object : trace_.objects().rows())
       if (object.parent != trace::kNoObject) pools.insert(object.parent.value);
+    std::vector<const TraceObject*> planned;
     for (const TraceObject& object : trace_.objects().rows()) {
       if (!is_planned(object.kind) || pools.contains(object.id.value) || object.size == 0) continue;
       if (object.size > static_cast<std::uint64_t>(INT64_MAX / 2)) continue;
-      index_.emplace(object.id.value, kNoObject);
-      if (object.end) ends_.emplace_back(object.end->value, object.id);
+      planned.push_back(&object);
+    }
+    const std::uint32_t device = fullest_device(planned);
+    for (const TraceObject* object : planned) {
+      if (object->device.value != device) {
+        ++elsewhere_;
+        continue;
+      }
+      index_.emplace(object->id.value, kNoObject);
+      if (object->end) ends_.emplace_back(object->end->value, object->id);
     }
     std::sort(ends_.begin(), ends_.end());
+    device_ = device;
   }
 
-  bool times_are_complete() const {
-    bool any = false;
-    for (std::uint64_t i = 0; i < trace_.calls().size(); ++i) {
-      const TraceCall& call = trace_.calls()[i];
-      if (call.lost || !runs_on_device(call.kind)) continue;
-      if (!trace_.device_time(ApiId{i})) return false;
-      any = true;
+  // The device whose highest load is the largest.
+  static std::uint32_t fullest_device(const std::vector<const TraceObject*>& objects) {
+    std::map<std::uint32_t, std::map<std::uint64_t, std::int64_t>> changes;  // by device and call
+    for (const TraceObject* object : objects) {
+      auto& here = changes[object->device.value];
+      const auto size = static_cast<std::int64_t>(object->size);
+      here[object->allocated_by.value] += size;
+      if (object->freed_by) here[object->freed_by->value] -= size;
+      if (object->end && !object->freed_by) here[object->end->value] -= size;
     }
-    return any;
+    std::uint32_t fullest = 0;
+    std::int64_t most = -1;
+    for (const auto& [device, here] : changes) {
+      std::int64_t live = 0;
+      for (const auto& [call, bytes] : here) {
+        live += bytes;
+        if (live <= most) continue;
+        most = live;
+        fullest = device;
+      }
+    }
+    return fullest;
   }
 
   void add_call(ApiId id) {
@@ -76,14 +104,26 @@ class ProblemBuilder {
       end_object(ends_[next_end_].second);
     const TraceCall& call = trace_.calls()[static_cast<std::size_t>(id.value)];
     if (call.lost) return;
-    now_ = time_of(id, call);
+    move_to(id, call);
     std::visit([&](const auto& payload) { take(id, payload); }, trace_.payload(id));
   }
 
-  std::int64_t time_of(ApiId id, const TraceCall& call) const {
-    if (!problem_.has_times) return static_cast<std::int64_t>(id.value);
-    if (!runs_on_device(call.kind)) return now_;
-    return std::max(now_, static_cast<std::int64_t>(trace_.device_time(id)->begin_ns));
+  // Sets the time of a call and how long it goes on.
+  void move_to(ApiId id, const TraceCall& call) {
+    busy_ = 0;
+    if (!problem_.has_times) {
+      now_ = static_cast<std::int64_t>(id.value);
+      return;
+    }
+    const auto time = runs_on_device(call.kind) ? trace_.device_time(id) : std::nullopt;
+    if (time) {
+      const auto end = static_cast<std::int64_t>(time->end_ns);
+      now_ = std::max(now_, static_cast<std::int64_t>(time->begin_ns));
+      busy_ = std::max<std::int64_t>(end - now_, 0);
+      all_done_ = std::max(all_done_, end);
+    } else if (call.blocks_host) {
+      now_ = std::max(now_, all_done_);
+    }
   }
 
   template <typename Other>
@@ -149,7 +189,7 @@ class ProblemBuilder {
   }
 
   void add(EventKind kind, std::uint32_t object) {
-    problem_.events.push_back({now_, object, kind});
+    problem_.events.push_back({now_, object, kind, object == kNoObject ? 0 : busy_});
   }
 
   void close_objects() {
@@ -158,8 +198,16 @@ class ProblemBuilder {
   }
 
   void add_caveats() {
+    if (times_.timed > 0 && times_.timed < times_.device_calls)
+      problem_.caveats.push_back(
+          "only " + std::to_string(times_.timed) + " of " + std::to_string(times_.device_calls) +
+          " kernels, copies and sets have device times" +
+          (problem_.has_times ? ": the others take the time of the call before" : ""));
     if (!problem_.has_times)
       problem_.caveats.push_back("no device times: issue order stands for time");
+    if (elsewhere_ > 0)
+      problem_.caveats.push_back("only device " + std::to_string(device_) + " is planned; " +
+                                 std::to_string(elsewhere_) + " objects are on others");
     if (unknown_launches_ > 0)
       problem_.caveats.push_back(std::to_string(unknown_launches_) +
                                  " launches were not instrumented: what they touched is not known, "
@@ -172,6 +220,11 @@ class ProblemBuilder {
   std::vector<std::pair<std::uint64_t, ObjectId>> ends_;    // (call before which, object)
   std::size_t next_end_ = 0;
   std::int64_t now_ = 0;
+  std::int64_t busy_ = 0;      // how long the call that is being taken goes on
+  std::int64_t all_done_ = 0;  // when all work of the device so far is done
+  TimedCalls times_;
+  std::uint32_t device_ = 0;
+  std::int64_t elsewhere_ = 0;  // objects of other devices
   std::int64_t unknown_launches_ = 0;
 };
 
@@ -179,6 +232,17 @@ class ProblemBuilder {
 
 Problem problem_from_trace(const Trace& trace) {
   return ProblemBuilder(trace).build();
+}
+
+TimedCalls timed_calls(const Trace& trace) {
+  TimedCalls times;
+  for (std::uint64_t i = 0; i < trace.calls().size(); ++i) {
+    const TraceCall& call = trace.calls()[static_cast<std::size_t>(i)];
+    if (call.lost || !runs_on_device(call.kind)) continue;
+    ++times.device_calls;
+    times.timed += trace.device_time(ApiId{i}).has_value();
+  }
+  return times;
 }
 
 }  // namespace drgpum

@@ -44,8 +44,8 @@ class SwapProblemBuilder {
 
   std::int64_t time_at(std::int64_t event) const {
     const auto at = static_cast<std::size_t>(event);
-    return at < problem_.events.size() ? problem_.events[at].time_ns
-                                       : problem_.events.back().time_ns;
+    if (at < problem_.events.size()) return problem_.events[at].time_ns;
+    return problem_.events.back().time_ns + problem_.events.back().busy_ns;
   }
 
   void collect_objects() {
@@ -82,18 +82,23 @@ class SwapProblemBuilder {
     return static_cast<std::uint32_t>(out_.instances.size() - 1);
   }
 
-  void set_event(std::int64_t at, EventKind kind, std::uint32_t instance) {
+  void set_event(std::int64_t at, EventKind kind, std::uint32_t instance,
+                 std::int64_t busy_ns = 0) {
     if (at < 0 || at >= total()) return;
     const std::int64_t size = out_.instances[instance].size;
     const std::int64_t bytes = kind == EventKind::kMalloc ? size
                                : kind == EventKind::kFree ? -size
                                                           : 0;
     SwapEvent& event = out_.events[static_cast<std::size_t>(at)];
-    event = {event.time_ns, bytes, instance, kind};
+    event = {event.time_ns, bytes, instance, kind, busy_ns};
   }
 
-  EventKind kind_at(std::int64_t at) const {
-    return problem_.events[static_cast<std::size_t>(first_ + at)].kind;
+  const PlanEvent& source_of(std::int64_t at) const {
+    return problem_.events[static_cast<std::size_t>(first_ + at)];
+  }
+
+  void set_access(std::int64_t at, std::int64_t shift, std::uint32_t instance) {
+    set_event(at + shift, source_of(at).kind, instance, source_of(at).busy_ns);
   }
 
   void add_instances(const WindowObject& object) {
@@ -103,7 +108,7 @@ class SwapProblemBuilder {
       first_instance_.emplace_back(0, instance);
       for (int i = 0; i < out_.repetitions; ++i)
         for (const std::int64_t at : object.accesses)
-          set_event(at + i * std::int64_t{out_.period}, kind_at(at), instance);
+          set_access(at, i * std::int64_t{out_.period}, instance);
       return;
     }
     const std::int64_t reach = (object.upper - object.lower) / out_.period + 1;
@@ -114,7 +119,7 @@ class SwapProblemBuilder {
       first_instance_.emplace_back(i, instance);
       set_event(object.lower + shift, EventKind::kMalloc, instance);
       for (const std::int64_t at : object.accesses)
-        set_event(at + shift, kind_at(at), instance);
+        set_access(at, shift, instance);
       set_event(object.upper + shift, EventKind::kFree, instance);
     }
   }
@@ -144,8 +149,8 @@ class SwapProblemBuilder {
     }
     out_.candidates.push_back({object.object, problem_.objects[object.object].size,
                                static_cast<std::int32_t>(from - turn * out_.period),
-                               static_cast<std::int32_t>(to - turn * out_.period), kind_at(from),
-                               false});
+                               static_cast<std::int32_t>(to - turn * out_.period),
+                               source_of(from).kind, false});
     out_.absences.push_back(std::move(absences));
   }
 

@@ -16,6 +16,7 @@ struct SwapEvent {
   std::int64_t bytes = 0;      // malloc: +size, free: -size, else 0
   std::uint32_t instance = 0;  // which life of which object
   EventKind kind = EventKind::kRead;
+  std::int64_t busy_ns = 0;  // an access: its object cannot start to leave before
 };
 
 // One life of an object on the unrolled timeline; `object` is an index into the problem's objects.

@@ -132,7 +132,9 @@ void SwapPlayer::handle(std::int32_t event) {
 void SwapPlayer::issue_outs_before(std::int32_t event) {
   for (; issued_outs_ < uses_.size() && uses_[issued_outs_].absence.from < event; ++issued_outs_) {
     Use& use = uses_[issued_outs_];
-    use.out_start = std::max(now_, out_free_);
+    const auto from = static_cast<std::size_t>(use.absence.from);
+    const std::int64_t over = event_ns_[from] + problem_.events[from].busy_ns;
+    use.out_start = std::max({now_, out_free_, over});
     out_free_ = use.out_end = use.out_start + use.out_ns;
   }
 }

@@ -36,7 +36,8 @@ struct SwapSchedule {
   std::vector<std::int64_t> event_ns;  // when each event happens
 };
 
-// Copies out start, in the order of their accesses, as soon as the event after the access is due.
+// Copies out start, in the order of their accesses, as soon as the event after the access is due
+// and the access is over.
 // Copies in start as late as they can without a stall, in the order of the accesses that need them,
 // and wait for room below the limit. An allocation waits for room, an access for its object. Where
 // that runs into a limit that cannot be kept, it is played again with copies in that leave room for

@@ -58,18 +58,42 @@ TEST(ProblemFromTrace, RefusedCallsHaveNoEffect) {
   EXPECT_EQ(described(problem), "A#0:512 | malloc A#0 | free A#0 ");
 }
 
-TEST(ProblemFromTrace, UsesDeviceTimesOnlyWhereEveryCallHasOne) {
+TEST(ProblemFromTrace, UsesDeviceTimesWhereNearlyEveryCallHasOne) {
   const Problem timed = problem_of(
       "alloc A 512; memset A time=100,200; free A; alloc B 512; memset B time=300,400; end");
   EXPECT_TRUE(timed.has_times);
   std::vector<std::int64_t> times;
   for (const PlanEvent& event : timed.events)
     times.push_back(event.time_ns);
-  EXPECT_EQ(times, (std::vector<std::int64_t>{0, 100, 100, 100, 300}));
+  EXPECT_EQ(times, (std::vector<std::int64_t>{0, 100, 200, 200, 300}));
+  EXPECT_EQ(timed.events[1].busy_ns, 100);
   const Problem partly = problem_of("alloc A 512; memset A time=100,200; memset A; end");
   EXPECT_FALSE(partly.has_times);
   EXPECT_EQ(partly.caveats,
-            std::vector<std::string>{"no device times: issue order stands for time"});
+            (std::vector<std::string>{"only 1 of 2 kernels, copies and sets have device times",
+                                      "no device times: issue order stands for time"}));
+}
+
+TEST(ProblemFromTrace, ACallWithoutATimeTakesThatOfTheCallBefore) {
+  std::string text = "alloc A 512; ";
+  for (int i = 1; i <= 9; ++i)
+    text += "memset A async time=" + std::to_string(10 * i) + "," + std::to_string(10 * i + 5) +
+            "; ";
+  const Problem problem = problem_of(text + "memset A async; sync device; free A; end");
+  EXPECT_TRUE(problem.has_times);
+  EXPECT_EQ(problem.events[9].time_ns, 90);
+  EXPECT_EQ(problem.events[10].time_ns, 90);
+  EXPECT_EQ(problem.events[11].time_ns, 95) << "the free waits for the work before it";
+  EXPECT_EQ(problem.caveats.size(), 1u);
+}
+
+TEST(ProblemFromTrace, PlansTheDeviceWithTheHighestLoad) {
+  const Problem problem = problem_of(
+      "device memory=1G; device memory=1G; context c0 device=0; alloc A 1K; context c1 device=1;"
+      "alloc B 2K; free B; alloc C 1K; end");
+  ASSERT_EQ(problem.objects.size(), 2u);
+  EXPECT_EQ(problem.objects[0].size, 2048);
+  EXPECT_EQ(problem.caveats.back(), "only device 1 is planned; 1 objects are on others");
 }
 
 TEST(ProblemFromTrace, SaysThatUninstrumentedLaunchesMayTouchAnything) {
