@@ -23,16 +23,21 @@ double as_number(const SwapProblem& problem, const SwapCost& cost) {
          100 * ns_per_byte * static_cast<double>(cost.excess_bytes);
 }
 
+bool stopped(const SwapOptions& options) {
+  return options.interrupted != nullptr && options.interrupted->load();
+}
+
 // Searches over sets of candidates by switching one, or one against another, with annealing.
 class ChoiceSearch {
  public:
   ChoiceSearch(const SwapProblem& problem, SwapPlayer& player, std::vector<std::uint32_t> among,
-               std::int64_t limit, std::uint64_t seed)
+               std::int64_t limit, const SwapOptions& options)
       : problem_(problem),
         player_(player),
         among_(std::move(among)),
         limit_(limit),
-        random_(seed) {}
+        interrupted_(options.interrupted),
+        random_(options.seed) {}
 
   std::vector<std::uint32_t> run(const std::vector<std::uint32_t>& from, int steps) {
     chosen_ = from;
@@ -42,6 +47,7 @@ class ChoiceSearch {
     if (among_.empty()) return best_;
     const double first_heat = 0.004 * static_cast<double>(problem_.duration_ns);
     for (int step = 0; step < steps && best_value_ >= 1; ++step) {
+      if (interrupted_ != nullptr && interrupted_->load()) break;
       const double heat = first_heat * std::pow(0.002, static_cast<double>(step) / steps);
       const std::vector<std::uint32_t> before = chosen_;
       change();
@@ -100,6 +106,7 @@ class ChoiceSearch {
   SwapPlayer& player_;
   const std::vector<std::uint32_t> among_;
   const std::int64_t limit_;
+  const std::atomic<bool>* interrupted_;
   std::mt19937_64 random_;
   std::vector<std::uint32_t> chosen_, best_;
   double best_value_ = 0;
@@ -156,22 +163,31 @@ class SwapPlanner {
     const auto value = [&](const Weights& w) {
       return weighted_cost(player_, problem_, at_peak_, scores_, {w[0], w[1], w[2], w[3]}, limit);
     };
-    bayes.key = [&](const Weights& w) {
-      auto chosen = select_swaps(problem_, at_peak_, scores_, {w[0], w[1], w[2], w[3]}, limit);
-      std::sort(chosen.begin(), chosen.end());
-      std::uint64_t key = 1;
-      for (const std::uint32_t i : chosen)
-        key = (key ^ i) * 0x9e3779b97f4a7c15ULL;
-      return key;
-    };
+    bayes.features = [&](const Weights& w) { return selected(w, limit); };
     const BayesResult found = minimise(4, value, bayes);
     return {found.best[0], found.best[1], found.best[2], found.best[3]};
+  }
+
+  // Which candidates a weighting selects, each with the root of its share of the bytes: distances
+  // then grow with the bytes that are chosen otherwise.
+  std::vector<double> selected(const Weights& w, std::int64_t limit) const {
+    double bytes = 0;
+    for (const std::uint32_t i : at_peak_)
+      bytes += static_cast<double>(problem_.candidates[i].size);
+    std::vector<double> features(at_peak_.size(), 0);
+    for (const std::uint32_t i :
+         select_swaps(problem_, at_peak_, scores_, {w[0], w[1], w[2], w[3]}, limit)) {
+      const auto place = std::lower_bound(at_peak_.begin(), at_peak_.end(), i) - at_peak_.begin();
+      features[static_cast<std::size_t>(place)] =
+          std::sqrt(static_cast<double>(problem_.candidates[i].size) / bytes);
+    }
+    return features;
   }
 
   void improve(SwapPlan& plan, std::int64_t limit, const std::vector<std::uint32_t>& hint,
                int steps) {
     if (!hint.empty() && player_.cost(hint, limit) < plan.by_scores) plan.chosen = hint;
-    ChoiceSearch search(problem_, player_, useful(limit), limit, options_.seed);
+    ChoiceSearch search(problem_, player_, useful(limit), limit, options_);
     plan.chosen = search.run(plan.chosen, steps);
   }
 
@@ -223,7 +239,7 @@ std::vector<SwapPlan> sweep_limits(const SwapProblem& problem, int count,
     const std::int64_t limit = problem.peak_bytes - (problem.peak_bytes - floor) / (count + 1) * i;
     plans.push_back(planner.plan(limit, hint, std::max(options.steps / count, 1)));
     hint = plans.back().chosen;
-    if (!plans.back().feasible) break;
+    if (!plans.back().feasible || stopped(options)) break;
   }
   return plans;
 }
@@ -233,7 +249,7 @@ SwapPlan plan_without_stalls(const SwapProblem& problem, const SwapOptions& opti
   SwapPlan best = planner.plan(problem.peak_bytes, {}, 0);
   std::int64_t low = std::max(planner.bound(), planner.floor()) - 1;  // no plan, or none is known
   std::int64_t high = problem.peak_bytes;
-  while (high - low > problem.peak_bytes / 1024 + 1) {
+  while (high - low > problem.peak_bytes / 1024 + 1 && !stopped(options)) {
     const std::int64_t limit = low + (high - low) / 2;
     SwapPlan plan = planner.plan(limit, best.chosen, options.steps);
     const bool good = plan.feasible && plan.schedule.cost.overhead_ns == 0;

@@ -2,6 +2,7 @@
 #pragma once
 // AutoSwap: which objects go to the host between two accesses, so that a limit is kept cheaply.
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -23,6 +24,7 @@ struct SwapOptions {
   int evaluations = 24;  // weightings tried
   int steps = 4000;      // choices tried by the search
   std::uint64_t seed = 0;
+  const std::atomic<bool>* interrupted = nullptr;  // set from outside: the search ends there
 };
 
 struct SwapPlan {

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <numbers>
 #include <random>
-#include <unordered_set>
 #include <utility>
 
 namespace drgpum {
@@ -138,7 +137,7 @@ class Optimiser {
 
  private:
   static constexpr int kDraws = 400;
-  static constexpr int kKeysLookedAt = 40;
+  static constexpr int kCostlyDraws = 120;  // where features have to be computed for each
 
   bool done() const {
     return std::ssize(points_) >= std::max(options_.evaluations, 1) ||
@@ -148,8 +147,12 @@ class Optimiser {
   void evaluate(const Weights& point) {
     points_.push_back(direction(point));
     values_.push_back(value_(points_.back()));
-    if (options_.key) seen_.insert(options_.key(points_.back()));
+    features_.push_back(features_of(points_.back()));
     if (values_.back() < values_[best_]) best_ = values_.size() - 1;
+  }
+
+  std::vector<double> features_of(const Weights& w) const {
+    return options_.features ? options_.features(w) : w;
   }
 
   Weights anywhere() {
@@ -180,19 +183,20 @@ class Optimiser {
     std::vector<double> scaled;
     for (const double v : values_)
       scaled.push_back((v - mean) / deviation);
-    const GaussianProcess process(points_, scaled);
-    std::vector<std::pair<double, Weights>> draws;
-    for (int i = 0; i < kDraws; ++i) {
+    const GaussianProcess process(features_, scaled);
+    Weights best = anywhere();
+    double most = -1;
+    for (int i = 0; i < (options_.features ? kCostlyDraws : kDraws); ++i) {
       Weights w = i % 2 == 0 ? anywhere() : near_best();
-      const auto [expected, doubt] = process.at(w);
-      draws.emplace_back(-expected_improvement(scaled[best_], expected, doubt), std::move(w));
+      const std::vector<double> features = features_of(w);
+      if (std::find(features_.begin(), features_.end(), features) != features_.end()) continue;
+      const auto [expected, doubt] = process.at(features);
+      const double gain = expected_improvement(scaled[best_], expected, doubt);
+      if (gain <= most) continue;
+      most = gain;
+      best = std::move(w);
     }
-    std::sort(draws.begin(), draws.end());
-    for (int i = 0; i < kKeysLookedAt && options_.key; ++i) {
-      const Weights& w = draws[static_cast<std::size_t>(i)].second;
-      if (!seen_.contains(options_.key(w))) return w;
-    }
-    return draws.front().second;
+    return best;
   }
 
   const std::size_t dimensions_;
@@ -200,9 +204,9 @@ class Optimiser {
   const BayesOptions& options_;
   std::mt19937_64 random_;
   std::vector<Weights> points_;
+  std::vector<std::vector<double>> features_;  // of the points
   std::vector<double> values_;
   std::size_t best_ = 0;
-  std::unordered_set<std::uint64_t> seen_;
 };
 
 }  // namespace

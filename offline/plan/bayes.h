@@ -15,8 +15,9 @@ struct BayesOptions {
   std::uint64_t seed = 0;
   std::vector<Weights> first;  // evaluated before anything else
   double good_enough = 0;      // stops at a value not above this
-  // Weights with one key have one value: a point whose key was seen is not evaluated again.
-  std::function<std::uint64_t(const Weights&)> key = {};
+  // What a value really depends on, as a point in a space where near points have near values; the
+  // weights' direction where nothing is given. Points with equal features are not evaluated twice.
+  std::function<std::vector<double>(const Weights&)> features = {};
 };
 
 struct BayesResult {
@@ -25,10 +26,9 @@ struct BayesResult {
   int evaluations = 0;
 };
 
-// A Gaussian process with a Matern 5/2 kernel over the weights' direction (only their order of
-// magnitude to one another matters to a ranking) models the values seen; the next point is the one
-// of many drawn with the largest expected improvement, half of them near the best so far. Length
-// scale and noise are chosen by likelihood from a few. Weights lie in [-1, 1].
+// A Gaussian process with a Matern 5/2 kernel over the features models the values seen; the next
+// point is the one of many drawn with the largest expected improvement, half of them near the best
+// so far. Length scale and noise are chosen by likelihood from a few. Weights lie in [-1, 1].
 BayesResult minimise(int dimensions, const std::function<double(const Weights&)>& value,
                      const BayesOptions& options);
 

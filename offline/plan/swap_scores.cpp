@@ -31,8 +31,6 @@ class CircularLoad {
     return static_cast<double>(sum_before(to) - sum_before(from));
   }
 
-  std::int64_t peak() const { return *std::max_element(load_.begin(), load_.end()); }
-
  private:
   void lower_within(std::int64_t first, std::int64_t last, std::int64_t bytes) {
     for (std::int64_t e = first; e < last; ++e)
@@ -46,6 +44,48 @@ class CircularLoad {
 
   std::vector<std::int64_t> load_;
   std::vector<std::int64_t> before_;
+};
+
+// The highest load in each stretch of an iteration in which no candidate leaves or returns: all
+// that a choice has to look at, and few of them where candidates are few.
+class Stretches {
+ public:
+  Stretches(const SwapProblem& problem, std::span<const std::uint32_t> among)
+      : period_(problem.period) {
+    std::vector<char> cut(static_cast<std::size_t>(period_), 0);
+    for (const std::uint32_t i : among)
+      for (const std::int32_t at : {problem.candidates[i].from + 1, problem.candidates[i].to})
+        cut[static_cast<std::size_t>(at % period_)] = 1;
+    of_event_.reserve(cut.size());
+    for (std::size_t e = 0; e < cut.size(); ++e) {
+      if (e == 0 || cut[e] != 0) load_.push_back(problem.load[e]);
+      load_.back() = std::max(load_.back(), problem.load[e]);
+      of_event_.push_back(load_.size() - 1);
+    }
+  }
+
+  void take_away(const SwapCandidate& candidate) {
+    const std::int32_t from = candidate.from + 1;
+    const std::int32_t to = std::min(candidate.to, from + period_);
+    if (to <= from) return;
+    lower(from, std::min(to, period_), candidate.size);
+    lower(std::max(from - period_, 0), to - period_, candidate.size);
+  }
+
+  std::int64_t peak() const { return *std::max_element(load_.begin(), load_.end()); }
+
+ private:
+  void lower(std::int32_t from, std::int32_t to, std::int64_t bytes) {
+    if (to <= from || from >= period_) return;
+    const std::size_t first = of_event_[static_cast<std::size_t>(from)];
+    const std::size_t last = of_event_[static_cast<std::size_t>(to) - 1];
+    for (std::size_t s = first; s <= last; ++s)
+      load_[s] -= bytes;
+  }
+
+  const std::int32_t period_;
+  std::vector<std::int64_t> load_;      // per stretch
+  std::vector<std::size_t> of_event_;  // the stretch of each event
 };
 
 double net_absence(const SwapProblem& problem, const SwapCandidate& candidate) {
@@ -130,12 +170,11 @@ std::vector<std::uint32_t> select_swaps(const SwapProblem& problem,
     order.emplace_back(-score, among[i]);
   }
   std::sort(order.begin(), order.end());
-  CircularLoad load(problem.load);
+  Stretches load(problem, among);
   std::vector<std::uint32_t> chosen;
   for (const auto& [score, i] : order) {
     if (load.peak() <= limit) break;
-    const SwapCandidate& candidate = problem.candidates[i];
-    load.lower(candidate.from + 1, candidate.to, candidate.size);
+    load.take_away(problem.candidates[i]);
     chosen.push_back(i);
   }
   return chosen;
