@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "offline/cli/plan_output.h"
+#include "offline/cli/plan_swap_check.h"
 #include "offline/cli/plan_values.h"
 #include "offline/cli/verbs.h"
 #include "offline/plan/autoswap.h"
@@ -62,7 +63,7 @@ void declare(CLI::App& app, PlanArguments& arguments) {
       "--capacity", arguments.capacity,
       "bytes (K, M, G: powers of 1024): stop at the first plan that fits; exit 1 if none does");
   app.add_option("--time-limit", arguments.time_limit_s,
-                 "seconds; then the best plan found so far is printed (default 8)")
+                 "seconds by the clock; then the best plan found so far is printed (default 8)")
       ->check(CLI::NonNegativeNumber);
   app.add_option("--seed", arguments.seed, "for the searches that draw lots");
   app.add_flag("--autoswap", arguments.autoswap, "plan swapping to host memory too (needs events)");
@@ -74,7 +75,7 @@ void declare(CLI::App& app, PlanArguments& arguments) {
   app.add_option("--link", arguments.link,
                  "pcie3 (default), pcie4, pcie5, nvlink-c2c, or a speed in GB/s");
   app.add_option("--check", arguments.check,
-                 "a plan, JSON or CSV: only say whether it is right for the input");
+                 "a plan, JSON or CSV: only say whether it is right for the input, its swaps too");
   app.add_option("-o,--output", arguments.output, "write the plan there");
   app.add_option("--format", arguments.format, "text, json, csv or header (a C++ look-up table)")
       ->check(CLI::IsMember({"text", "json", "csv", "header"}));
@@ -136,6 +137,10 @@ Status write_file(const std::string& path, const std::string& text) {
 
 void show_progress(std::int64_t bytes, std::int64_t bound, double seconds) {
   if (seconds < 1) return;
+  if (bytes < 0) {
+    std::fprintf(stderr, "\r%6.1f s  no plan yet ", seconds);
+    return;
+  }
   std::fprintf(
       stderr, "\r%6.1f s  %s, at most %.3f %% above the least possible ", seconds,
       shown_bytes(bytes).c_str(),
@@ -146,7 +151,9 @@ Result<int> check(const Problem& problem, const PlanArguments& arguments, std::i
   ASSIGN_OR_RETURN(const std::string text, read_file(arguments.check));
   ASSIGN_OR_RETURN(const std::vector<std::int64_t> offsets,
                    read_plan(problem, text, arguments.check));
-  const Status status = check_layout(problem, offsets, capacity);
+  Status status = check_layout(problem, offsets, capacity);
+  if (status) status = check_swap_plan(problem, text, arguments.check);
+  if (!status && status.error().code == ErrorCode::kCorrupt) return std::move(status).error();
   if (!status) {
     std::printf("%s\n", status.error().message.c_str());
     return kExitGate;
@@ -198,8 +205,11 @@ Result<SwapOutcome> plan_swapping(const Problem& problem,
   SwapOutcome outcome;
   ASSIGN_OR_RETURN(outcome.problem,
                    make_swap_problem(problem, first, last, iterations.has_value(), options));
+  outcome.min_bytes = options.min_bytes;
+  outcome.first_event = first;
   outcome.first_ns = problem.events[static_cast<std::size_t>(first)].time_ns;
   SwapOptions search;
+  search.interrupted = &interrupted;
   search.mode = arguments.mode == "faithful" ? SwapMode::kScores : SwapMode::kBest;
   search.seed = arguments.seed;
   outcome.plan = limit >= 0 ? plan_swaps(outcome.problem, limit, search)
@@ -270,7 +280,9 @@ Result<int> plan(const PlanArguments& arguments) {
     ASSIGN_OR_RETURN(outcome.iteration, plan_iteration(problem, *iterations, arguments));
   }
   if (arguments.autoswap) {
+    if (terminal) std::fprintf(stderr, "planning swaps ");
     ASSIGN_OR_RETURN(outcome.swap, plan_swapping(problem, iterations, arguments));
+    if (terminal) std::fprintf(stderr, "\r\033[K");
   }
   RETURN_IF_ERROR(print(outcome, arguments));
   if (!outcome.fits()) return kExitGate;

@@ -23,8 +23,10 @@ struct SwapPoint {
 struct SwapOutcome {
   SwapProblem problem;
   SwapPlan plan;
-  std::int64_t first_ns = 0;    // when the iteration that is shown starts, on the trace's clock
-  std::int64_t pool_bytes = 0;  // a pool planned for what stays on the device
+  std::int64_t min_bytes = 0;    // smaller objects were not looked at
+  std::int64_t first_event = 0;  // where the iteration that is shown starts, among the trace's
+  std::int64_t first_ns = 0;     // and when, on the trace's clock
+  std::int64_t pool_bytes = 0;   // a pool planned for what stays on the device
   std::vector<SwapPoint> curve;
 };
 

@@ -10,8 +10,10 @@ std::string swap_percent(const SwapOutcome& swap, std::int64_t ns) {
   return percent(ns, swap.problem.duration_ns);
 }
 
-// Swaps of the iteration that is shown; a copy may reach into the next one.
-std::string swaps_as_json(const SwapOutcome& swap, const Problem& source) {
+}  // namespace
+
+// A copy may reach into the next iteration.
+std::string listed_swaps_as_json(const SwapOutcome& swap, const Problem& source) {
   const SwapProblem& problem = swap.problem;
   const SwapSchedule& schedule = swap.plan.schedule;
   const std::int32_t from = problem.repetitions > 1 ? problem.period : 0;
@@ -32,6 +34,51 @@ std::string swaps_as_json(const SwapOutcome& swap, const Problem& source) {
             field_json("stall_ns", times.stall) + '}';
   }
   return json;
+}
+
+namespace {
+
+std::string known_or_minus_one(std::int64_t ns) {
+  return std::to_string(ns == kNeverNs ? -1 : ns);
+}
+
+// The whole of what the referee needs: the unrolled timeline (the iteration three times over), its
+// stalls as [event, ns], and every use as [instance, event before, event after, out start and end,
+// in start and end (-1: never), stall].
+std::string schedule_as_json(const SwapOutcome& swap) {
+  const SwapProblem& problem = swap.problem;
+  const SwapSchedule& schedule = swap.plan.schedule;
+  std::string json =
+      "\"schedule\":{" + field_json("first_event", swap.first_event) + ',' +
+      field_json("last_event", swap.first_event + problem.period) +
+      ",\"repeats\":" + (problem.repetitions > 1 ? "true," : "false,") +
+      field_json("min_swap_bytes", swap.min_bytes) +
+      ",\"out_ns_per_byte\":" + number(problem.link.out_ns_per_byte, "%.17g") +
+      ",\"out_latency_ns\":" + number(problem.link.out_latency_ns, "%.17g") +
+      ",\"in_ns_per_byte\":" + number(problem.link.in_ns_per_byte, "%.17g") +
+      ",\"in_latency_ns\":" + number(problem.link.in_latency_ns, "%.17g") + ",\n\"stalls\":[";
+  std::int64_t delay = 0;
+  const char* separator = "";
+  for (std::size_t e = 0; e < problem.events.size(); ++e) {
+    const std::int64_t later = schedule.event_ns[e] - problem.events[e].time_ns;
+    if (later == delay) continue;
+    json += separator + ('[' + std::to_string(e) + ',') + std::to_string(later - delay) + ']';
+    delay = later;
+    separator = ",";
+  }
+  json += "],\n\"uses\":[";
+  separator = "\n";
+  for (const SwapTimes& times : schedule.swaps) {
+    json += separator + ('[' + std::to_string(times.absence.instance));
+    for (const std::int64_t value :
+         {std::int64_t{times.absence.from}, std::int64_t{times.absence.to}, times.out_start,
+          times.out_end})
+      json += ',' + std::to_string(value);
+    json += ',' + known_or_minus_one(times.in_start) + ',' + known_or_minus_one(times.in_end) +
+            ',' + std::to_string(times.stall) + ']';
+    separator = ",\n";
+  }
+  return json + "]}";
 }
 
 std::string weights_as_json(const SwapWeights& weights) {
@@ -90,7 +137,7 @@ std::string swap_as_json(const SwapOutcome& swap, const Problem& source) {
          field_json("iteration_ns", swap.problem.duration_ns) + ',' +
          field_json("unlimited_peak_bytes", swap.problem.peak_bytes) + ',' +
          weights_as_json(swap.plan.weights) + ',' + curve_as_json(swap) + ",\n\"swaps\":[" +
-         swaps_as_json(swap, source) + "]}";
+         listed_swaps_as_json(swap, source) + "],\n" + schedule_as_json(swap) + '}';
 }
 
 std::string iteration_as_json(const IterationOutcome& iteration) {

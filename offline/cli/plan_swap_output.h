@@ -8,6 +8,9 @@
 
 namespace drgpum {
 
+// The members of the array `swaps`: those of the iteration that is shown.
+std::string listed_swaps_as_json(const SwapOutcome& swap, const Problem& source);
+
 std::string swap_as_text(const SwapOutcome& swap);
 // `,"autoswap":{...}` and `,"iteration":{...}`, to follow the fields of the plan.
 std::string swap_as_json(const SwapOutcome& swap, const Problem& source);
