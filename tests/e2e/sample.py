@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs a sample under drgpum and compares what is found with the sample's expected.txt.
 
-    sample.py --drgpum PROGRAM --programs DIR --sample DIR (--emulator DIR | --device gpu) [--update]
+    sample.py --drgpum PROGRAM --programs DIR --sample DIR (--emulator DIR | --device gpu)
+              [--mode intra] [--update]
 
 For each variant (naive, fixed) that was built: the program's standard output and exit status must be
 the same with and without the tool, its own check must pass, the report must be complete,
@@ -46,6 +47,10 @@ def describe(report):
         ]
         if "host" in finding["evidence"]:
             words.append(f"host={name(finding['evidence']['host'])}")
+        for key in ("accessed_share", "fragmentation", "variation", "hot_range", "parts", "equal"):
+            if key in finding["evidence"]:
+                value = finding["evidence"][key]
+                words.append(f"{key}={value:.4g}" if isinstance(value, float) else f"{key}={value}".replace(" ", ""))
         if finding["superseded_by"] is not None:
             words.append("superseded")
         words.append(f"at {pathlib.Path(where.get('file') or '?').name}:{where.get('line')}")
@@ -60,7 +65,7 @@ def profile(args, program, folder):
     if args.device == "emulated":
         environment["LD_LIBRARY_PATH"] = str(args.emulator)
     bare = subprocess.run([str(program)], capture_output=True, timeout=600, env=environment)
-    traced = run_program(args, program, "-o", str(trace))
+    traced = run_program(args, program, "-o", str(trace), "--mode", args.mode)
     problems = []
     if traced.returncode != 0:
         problems.append(f"{program}: exit status {traced.returncode}: {traced.stderr.decode()}")
@@ -87,6 +92,7 @@ def main():
     parser.add_argument("--programs", required=True, type=pathlib.Path, help="folder of the built variants")
     parser.add_argument("--sample", required=True, type=pathlib.Path, help="folder of the sources and expected.txt")
     parser.add_argument("--device", default="emulated")
+    parser.add_argument("--mode", default="object", choices=["object", "intra"])
     parser.add_argument("--emulator", type=pathlib.Path, help="folder of the emulated device's libraries")
     parser.add_argument("--update", action="store_true")
     args = parser.parse_args()

@@ -8,8 +8,12 @@
 
 #include "samples/check.h"
 
-constexpr int kN = 64;  // rows and columns
-constexpr std::size_t kMatrixBytes = kN * kN * sizeof(float);
+#ifndef MATRIX_ROWS
+#define MATRIX_ROWS 64
+#endif
+
+constexpr int kN = MATRIX_ROWS;  // rows and columns
+constexpr std::size_t kMatrixBytes = std::size_t{kN} * kN * sizeof(float);
 
 using Matrix = std::vector<float>;
 

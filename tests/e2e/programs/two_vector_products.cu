@@ -4,6 +4,7 @@
 #include "tests/e2e/programs/matrices.h"
 
 constexpr std::size_t kVectorBytes = kN * sizeof(float);
+constexpr int kThreads = kN < 256 ? kN : 256;
 
 __global__ void transposed_times(const float* a, const float* r, float* s) {
   const int j = blockIdx.x * blockDim.x + threadIdx.x;
@@ -38,9 +39,9 @@ int main() {
   CHECK(cudaMemcpy(d_s, s.data(), kVectorBytes, cudaMemcpyHostToDevice));
   CHECK(cudaMemcpy(d_p, p.data(), kVectorBytes, cudaMemcpyHostToDevice));
   CHECK(cudaMemcpy(d_q, q.data(), kVectorBytes, cudaMemcpyHostToDevice));
-  transposed_times<<<1, kN>>>(d_a, d_r, d_s);
+  transposed_times<<<kN / kThreads, kThreads>>>(d_a, d_r, d_s);
   CHECK(cudaDeviceSynchronize());
-  times<<<1, kN>>>(d_a, d_p, d_q);
+  times<<<kN / kThreads, kThreads>>>(d_a, d_p, d_q);
   CHECK(cudaDeviceSynchronize());
   CHECK(cudaMemcpy(s.data(), d_s, kVectorBytes, cudaMemcpyDeviceToHost));
   CHECK(cudaMemcpy(q.data(), d_q, kVectorBytes, cudaMemcpyDeviceToHost));
