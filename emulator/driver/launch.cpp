@@ -14,6 +14,7 @@ namespace {
 constexpr std::uint32_t kMaxBlockThreads = 1024;
 constexpr std::uint32_t kMaxBlockZ = 64;
 constexpr std::uint32_t kMaxGridYz = 65535;
+constexpr std::uint32_t kMaxClusterBlocks = 16;  // 8 are portable
 
 std::uint64_t volume(const exec::Dim3& extent) {
   return std::uint64_t{extent.x} * extent.y * extent.z;
@@ -36,7 +37,9 @@ CUresult check(const Device& device, const Function& function, const LaunchShape
   if (static_cast<int>(volume(block)) > function.max_threads(kMaxBlockThreads))
     return CUDA_ERROR_INVALID_VALUE;
   if (shape.shared_bytes > function.max_dynamic_shared) return CUDA_ERROR_INVALID_VALUE;
-  if (!is_cluster_divisor(shape.cluster, grid)) return CUDA_ERROR_INVALID_CLUSTER_SIZE;
+  const bool fits = device.preset.compute_major >= 9 ? volume(shape.cluster) <= kMaxClusterBlocks
+                                                     : volume(shape.cluster) == 1;
+  if (!fits || !is_cluster_divisor(shape.cluster, grid)) return CUDA_ERROR_INVALID_CLUSTER_SIZE;
   const int resident = blocks_per_multiprocessor(device, function, static_cast<int>(volume(block)),
                                                  shape.shared_bytes);
   if (resident == 0) return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
@@ -44,6 +47,17 @@ CUresult check(const Device& device, const Function& function, const LaunchShape
                                 static_cast<std::uint64_t>(device.preset.multiprocessors);
   if (shape.cooperative && volume(grid) > at_once) return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
   return CUDA_SUCCESS;
+}
+
+// The cluster that a kernel was compiled for; one given at the launch has to be the same.
+bool take_required_cluster(const Function& function, exec::Dim3* cluster) {
+  const std::uint32_t(&required)[3] = function.code().required_cluster;
+  if (required[0] == 0) return true;
+  const bool same =
+      cluster->x == required[0] && cluster->y == required[1] && cluster->z == required[2];
+  if (volume(*cluster) != 1 && !same) return false;
+  *cluster = {required[0], required[1], required[2]};
+  return true;
 }
 
 CUresult launch(CUfunction handle, CUstream stream, const LaunchShape& shape, void** arguments,
@@ -103,12 +117,14 @@ CUresult make_kernel_work(Section& section, Context& context, const void* handle
   CUresult result = find_function(section, context, handle, &function);
   if (result != CUDA_SUCCESS) return result;
   if (function->module->context != &context) return CUDA_ERROR_INVALID_CONTEXT;
-  result = check(*context.device, *function, shape);
+  LaunchShape complete = shape;
+  if (!take_required_cluster(*function, &complete.cluster)) return CUDA_ERROR_INVALID_CLUSTER_SIZE;
+  result = check(*context.device, *function, complete);
   if (result != CUDA_SUCCESS) return result;
   work->function = function;
   work->grid = shape.grid;
   work->block = shape.block;
-  work->cluster = shape.cluster;
+  work->cluster = complete.cluster;
   work->shared_bytes = shape.shared_bytes;
   work->cooperative = shape.cooperative;
   return pack_parameters(*function, arguments, extra, &work->parameters);

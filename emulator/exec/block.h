@@ -42,10 +42,10 @@ struct Launch {
   std::vector<WarpGeometry> geometry;
   std::uint32_t threads_per_block = 0;
   std::uint32_t shared_bytes = 0;
-  std::uint64_t block_count = 0;
+  std::uint64_t cluster_count = 0;
   bool shared_atomics = false;  // several workers: atomics must be atomic on the host
   std::array<std::uint64_t, kGridWorkspaceBytes / 8> grid_workspace{};
-  std::atomic<std::uint64_t> next_block{0};
+  std::atomic<std::uint64_t> next_cluster{0};
   std::atomic<bool> halted{false};
   std::mutex mutex;  // guards fault
   std::optional<Fault> fault;
@@ -96,8 +96,12 @@ struct Barrier {
   std::uint32_t voted = 0;     // threads that brought a predicate
 };
 
+struct Cluster;  // cluster.h
+
 struct Block {
   Dim3 index{0, 0, 0};
+  Cluster* cluster = nullptr;
+  std::uint32_t rank = 0;  // within the cluster
   std::uint32_t live_threads = 0;
   std::uint64_t started = 0;
   std::array<Barrier, kBarriers> barriers{};

@@ -21,11 +21,11 @@ using ptx::OperandKind;
 using Family = bool (*)(Builder&, const ptx::Instruction&);
 
 constexpr Family kFamilies[] = {
-    lower_integer, lower_division,    lower_carry, lower_logic,   lower_bitfield,
-    lower_float,   lower_approximate, lower_half,  lower_compare, lower_select,
-    lower_convert, lower_move,        lower_load,  lower_store,   lower_atomic,
-    lower_async,   lower_shuffle,     lower_vote,  lower_barrier, lower_control,
-    lower_call,    lower_matrix,      lower_video, lower_texture, lower_surface};
+    lower_integer,     lower_division, lower_carry,   lower_logic,  lower_bitfield, lower_float,
+    lower_approximate, lower_half,     lower_compare, lower_select, lower_convert,  lower_move,
+    lower_load,        lower_store,    lower_atomic,  lower_async,  lower_shuffle,  lower_vote,
+    lower_barrier,     lower_control,  lower_call,    lower_matrix, lower_video,    lower_cluster,
+    lower_texture,     lower_surface};
 
 bool ends_block(Opcode opcode) {
   return opcode == Opcode::kBra || opcode == Opcode::kBrx || opcode == Opcode::kRet ||

@@ -142,6 +142,7 @@ bool lower_control(Builder& builder, const ptx::Instruction& instruction);
 bool lower_call(Builder& builder, const ptx::Instruction& instruction);
 bool lower_matrix(Builder& builder, const ptx::Instruction& instruction);
 bool lower_video(Builder& builder, const ptx::Instruction& instruction);
+bool lower_cluster(Builder& builder, const ptx::Instruction& instruction);
 bool lower_texture(Builder& builder, const ptx::Instruction& instruction);
 bool lower_surface(Builder& builder, const ptx::Instruction& instruction);
 

@@ -96,6 +96,7 @@ struct LaunchConfig {
   std::uint32_t function = 0;  // number in Program::functions
   Dim3 grid;
   Dim3 block;
+  Dim3 cluster;  // blocks in a cluster; divides the grid
   std::uint32_t dynamic_shared_bytes = 0;
   bool cooperative = false;               // grid-wide barriers allowed
   std::span<const std::byte> parameters;  // packed as ptx::Parameter::offset says

@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include "emulator/exec/block.h"
+#include "emulator/exec/cluster.h"
 #include "emulator/exec/float_mode.h"
 
 namespace drgpum::emulator::exec {
@@ -58,6 +58,18 @@ void place_threads(Launch& launch) {
   }
 }
 
+std::string describe_wait(const Block& block, const Split& split) {
+  if (split.barrier == kClusterBarrier)
+    return fmt::format(
+        "Deadlock: every thread of the cluster waits, {} of {} at its barrier; the"
+        " wait",
+        block.cluster->arrived, block.cluster->live_threads);
+  const Barrier& barrier = block.barriers[split.barrier];
+  const std::uint32_t expected = barrier.expected != 0 ? barrier.expected : block.live_threads;
+  return fmt::format("Deadlock: every thread of the block waits, {} of {} at barrier {}; the wait",
+                     barrier.arrived, expected, split.barrier);
+}
+
 class BlockRunner {
  public:
   BlockRunner(Launch& launch, Worker& worker) : launch_(launch), worker_(worker) {}
@@ -68,18 +80,22 @@ class BlockRunner {
  private:
   enum class Progress { kFinished, kAdvanced, kSpinning, kHalted };
 
-  std::unique_ptr<Block> take_block();
+  bool take_cluster();
+  std::unique_ptr<Block> make_block();
   void start(Block& block, std::uint64_t number);
+  void finish(std::unique_ptr<Block> block);
   void start_warp(Block& block, WarpContext& warp, const LoweredFunction& entry);
   void enter_block(WarpContext& warp);
   Progress run_round(Block& block);
   bool unstick_block(Block& block);
+  static bool cluster_can_run(const Cluster& cluster);
   void raise_deadlock(Block& block);
   bool halted();
 
   Launch& launch_;
   Worker& worker_;
   std::vector<std::unique_ptr<Block>> spare_;
+  std::vector<std::unique_ptr<Cluster>> spare_clusters_;
   std::deque<std::unique_ptr<Block>> resident_;
 };
 
@@ -99,28 +115,65 @@ bool BlockRunner::halted() {
   return launch_.halted.load(std::memory_order_relaxed);
 }
 
-std::unique_ptr<Block> BlockRunner::take_block() {
-  const std::uint64_t number = launch_.next_block.fetch_add(1, std::memory_order_relaxed);
-  if (number >= launch_.block_count) return nullptr;
-  std::unique_ptr<Block> block;
-  if (spare_.empty()) {
-    block = std::make_unique<Block>();
-    block->shared.resize(launch_.shared_bytes);
-    block->warps.resize(launch_.geometry.size());
-    for (std::uint32_t i = 0; i < block->warps.size(); ++i) {
-      block->warps[i] = std::make_unique<WarpContext>();
-      block->warps[i]->index = i;
-    }
-  } else {
-    block = std::move(spare_.back());
+std::unique_ptr<Block> BlockRunner::make_block() {
+  if (!spare_.empty()) {
+    std::unique_ptr<Block> block = std::move(spare_.back());
     spare_.pop_back();
+    return block;
   }
-  start(*block, permuted(number, launch_.block_count, launch_.config->schedule_seed));
+  auto block = std::make_unique<Block>();
+  block->shared.resize(launch_.shared_bytes);
+  block->warps.resize(launch_.geometry.size());
+  for (std::uint32_t i = 0; i < block->warps.size(); ++i) {
+    block->warps[i] = std::make_unique<WarpContext>();
+    block->warps[i]->index = i;
+  }
   return block;
 }
 
+// Makes the blocks of the next cluster resident, the first to run in front; false: none are left.
+bool BlockRunner::take_cluster() {
+  const std::uint64_t next = launch_.next_cluster.fetch_add(1, std::memory_order_relaxed);
+  if (next >= launch_.cluster_count) return false;
+  if (spare_clusters_.empty()) spare_clusters_.push_back(std::make_unique<Cluster>());
+  Cluster* cluster = spare_clusters_.back().release();
+  spare_clusters_.pop_back();
+  const Dim3& shape = launch_.config->cluster;
+  const Dim3& grid = launch_.config->grid;
+  const Dim3 place =
+      block_index(permuted(next, launch_.cluster_count, launch_.config->schedule_seed),
+                  {grid.x / shape.x, grid.y / shape.y, grid.z / shape.z});
+  const std::uint32_t count = shape.x * shape.y * shape.z;
+  cluster->blocks.clear();
+  cluster->arrived = 0;
+  cluster->running = count;
+  cluster->live_threads = count * launch_.threads_per_block;
+  for (std::uint32_t rank = 0; rank < count; ++rank) {
+    std::unique_ptr<Block> block = make_block();
+    const Dim3 within = block_index(rank, shape);
+    block->cluster = cluster;
+    block->rank = rank;
+    block->index = {place.x * shape.x + within.x, place.y * shape.y + within.y,
+                    place.z * shape.z + within.z};
+    start(*block, next * count + rank);
+    cluster->blocks.push_back(block.get());
+    resident_.insert(resident_.begin() + rank, std::move(block));
+  }
+  return true;
+}
+
+// The shared memory of a finished block stays until its cluster has finished.
+void BlockRunner::finish(std::unique_ptr<Block> block) {
+  Cluster* cluster = block->cluster;
+  cluster->finished.push_back(std::move(block));
+  if (--cluster->running != 0) return;
+  for (auto& finished : cluster->finished)
+    spare_.push_back(std::move(finished));
+  cluster->finished.clear();
+  spare_clusters_.emplace_back(cluster);
+}
+
 void BlockRunner::start(Block& block, std::uint64_t number) {
-  block.index = block_index(number, launch_.config->grid);
   block.live_threads = launch_.threads_per_block;
   block.started = 0;
   block.barriers.fill(Barrier{});
@@ -144,6 +197,7 @@ void BlockRunner::start_warp(Block& block, WarpContext& warp, const LoweredFunct
   warp.mask = warp.live;
   warp.budget = kTimeSlice;
   warp.stop = Stop::kNone;
+  warp.at_cluster_barrier = 0;
   warp.force_sync = false;
   warp.entered = false;
   warp.issued = 0;
@@ -193,6 +247,7 @@ BlockRunner::Progress BlockRunner::run_round(Block& block) {
   if (finished) return Progress::kFinished;
   if (!runnable) {
     if (unstick_block(block)) return Progress::kAdvanced;
+    if (cluster_can_run(*block.cluster)) return Progress::kSpinning;
     raise_deadlock(block);
     return Progress::kHalted;
   }
@@ -204,18 +259,22 @@ bool BlockRunner::unstick_block(Block& block) {
                      [](const auto& warp) { return unstick(*warp); });
 }
 
+bool BlockRunner::cluster_can_run(const Cluster& cluster) {
+  const auto is_ready = [](const Split& split) { return split.state == SplitState::kReady; };
+  return std::any_of(cluster.blocks.begin(), cluster.blocks.end(), [&](const Block* block) {
+    return std::any_of(block->warps.begin(), block->warps.end(), [&](const auto& warp) {
+      return std::any_of(warp->parked.begin(), warp->parked.end(), is_ready);
+    });
+  });
+}
+
 void BlockRunner::raise_deadlock(Block& block) {
   for (auto& warp : block.warps) {
     if (warp->live == 0 || warp->parked.empty()) continue;
     const Split& split = warp->parked[0];
     warp->set_frame(split.frame);
-    const Barrier& barrier = block.barriers[split.barrier];
-    const std::uint32_t expected = barrier.expected != 0 ? barrier.expected : block.live_threads;
     raise(*warp, split.pc, FaultKind::kBarrierDeadlock,
-          static_cast<std::uint32_t>(std::countr_zero(split.mask)),
-          fmt::format("Deadlock: every thread of the block waits, {} of {} at barrier {};"
-                      " the wait",
-                      barrier.arrived, expected, split.barrier));
+          static_cast<std::uint32_t>(std::countr_zero(split.mask)), describe_wait(block, split));
     return;
   }
 }
@@ -225,9 +284,8 @@ void BlockRunner::run() {
   unsigned spun = 0;
   for (;;) {
     if (resident_.empty() || (spun >= patience && resident_.size() < kMaxResident)) {
-      std::unique_ptr<Block> next = halted() ? nullptr : take_block();
-      if (next == nullptr && resident_.empty()) return;
-      if (next != nullptr) resident_.push_front(std::move(next));
+      const bool more = !halted() && take_cluster();
+      if (!more && resident_.empty()) return;
       spun = 0;
     }
     std::unique_ptr<Block> block = std::move(resident_.front());
@@ -236,7 +294,7 @@ void BlockRunner::run() {
       case Progress::kHalted:
         return;
       case Progress::kFinished:
-        spare_.push_back(std::move(block));
+        finish(std::move(block));
         spun = 0;
         break;
       case Progress::kAdvanced:
@@ -323,12 +381,15 @@ LaunchResult launch(const Executable& executable, const LaunchConfig& config,
   launch.parameters.resize(std::max<std::size_t>(
       launch.parameters.size(), impl.program().functions[config.function].parameter_bytes));
   launch.threads_per_block = config.block.x * config.block.y * config.block.z;
-  launch.block_count = std::uint64_t{config.grid.x} * config.grid.y * config.grid.z;
+  const std::uint64_t blocks = std::uint64_t{config.grid.x} * config.grid.y * config.grid.z;
+  const std::uint64_t per_cluster =
+      std::uint64_t{config.cluster.x} * config.cluster.y * config.cluster.z;
+  launch.cluster_count = blocks / per_cluster;
   launch.shared_bytes = launch.image->static_shared_bytes();
   if (config.dynamic_shared_bytes != 0)
     launch.shared_bytes = launch.image->dynamic_shared_offset() + config.dynamic_shared_bytes;
-  const auto workers = static_cast<std::uint32_t>(
-      std::clamp<std::uint64_t>(config.workers, 1, std::max<std::uint64_t>(launch.block_count, 1)));
+  const auto workers = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
+      config.workers, 1, std::max<std::uint64_t>(launch.cluster_count, 1)));
   launch.shared_atomics = workers > 1;
   place_threads(launch);
   std::vector<Worker> states(workers);
@@ -342,7 +403,7 @@ LaunchResult launch(const Executable& executable, const LaunchConfig& config,
   result.fault = std::move(launch.fault);
   for (const Worker& worker : states)
     add_stats(result.stats, worker);
-  result.stats.blocks = std::min(launch.next_block.load(), launch.block_count);
+  result.stats.blocks = std::min(launch.next_cluster.load(), launch.cluster_count) * per_cluster;
   result.stats.warps = result.stats.blocks * launch.geometry.size();
   return result;
 }

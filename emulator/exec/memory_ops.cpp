@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "emulator/exec/cluster.h"
+
 namespace drgpum::emulator::exec {
 namespace {
 
@@ -101,6 +103,18 @@ Window window_at(WarpContext& warp, unsigned lane, std::uint64_t address) {
   return {Space::kGlobal, nullptr, 0, FaultKind::kIllegalAddress};
 }
 
+// Offsets in the shared memory of a cluster name a block; `offset` is what is left of one.
+Window cluster_window(WarpContext& warp, std::uint64_t* offset) {
+  const std::uint64_t rank = (*offset & 0xffffffffu) >> kClusterRankShift;
+  if (rank == 0) return shared_window(warp);
+  const auto& blocks = warp.block->cluster->blocks;
+  Window window = shared_window(warp);
+  if (rank > blocks.size()) return window;  // out of its bounds
+  window.base = blocks[rank - 1]->shared.data();
+  *offset &= (std::uint64_t{1} << kClusterRankShift) - 1;
+  return window;
+}
+
 std::byte* place_in(WarpContext& warp, const Op* op, const MemoryAccess& access, unsigned lane,
                     const Window& window, std::uint64_t offset) {
   const std::uint64_t bytes = static_cast<std::uint64_t>(access.element_bytes) * access.count;
@@ -148,8 +162,10 @@ std::byte* place_lane(WarpContext& warp, const Op* op, const MemoryAccess& acces
     return nullptr;
   }
   switch (access.where) {
-    case Where::kShared:
-      return place_in(warp, op, access, lane, shared_window(warp), address);
+    case Where::kShared: {
+      const Window window = cluster_window(warp, &address);
+      return place_in(warp, op, access, lane, window, address);
+    }
     case Where::kLocal:
       return place_in(warp, op, access, lane, local_window(warp, lane), address);
     case Where::kEntryParameter:
@@ -160,6 +176,11 @@ std::byte* place_lane(WarpContext& warp, const Op* op, const MemoryAccess& acces
       break;
   }
   const Window window = window_at(warp, lane, address);
+  if (window.space == Space::kShared) {
+    std::uint64_t offset = address & 0xffffffffu;
+    const Window block = cluster_window(warp, &offset);
+    return place_in(warp, op, access, lane, block, offset);
+  }
   if (window.space != Space::kGlobal)
     return place_in(warp, op, access, lane, window, address & 0xffffffffu);
   return place_global(warp, op, access, lane, address);
@@ -276,8 +297,9 @@ std::byte* resolve_generic(WarpContext& warp, unsigned lane, std::uint64_t addre
                            std::uint64_t bytes) {
   const Window window = window_at(warp, lane, address);
   if (window.space != Space::kGlobal) {
-    const std::uint64_t offset = address & 0xffffffffu;
-    return offset + bytes <= window.size ? window.base + offset : nullptr;
+    std::uint64_t offset = address & 0xffffffffu;
+    const Window block = window.space == Space::kShared ? cluster_window(warp, &offset) : window;
+    return offset + bytes <= block.size ? block.base + offset : nullptr;
   }
   CachedAllocation found;
   if (!look_up(*warp.worker, found, address) || address + bytes > found.end) return nullptr;

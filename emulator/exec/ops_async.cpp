@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "emulator/exec/mbarrier.h"
 #include "emulator/exec/memory_ops.h"
 #include "emulator/ptx/words.h"
 
@@ -105,89 +106,85 @@ bool lower_copy(Builder& builder, const ptx::Instruction& in) {
 
 // mbarrier ----------------------------------------------------------------------------------------
 
-// The state word in shared memory: arrivals still missing in this phase, arrivals per phase (20
-// bits each), and the number of the phase. Programs see it only as an opaque token.
-struct State {
-  std::uint32_t missing, expected, phase;
-};
-
-State read_state(const std::byte* at) {
-  std::uint64_t word;
-  std::memcpy(&word, at, sizeof word);
-  return {static_cast<std::uint32_t>(word & 0xfffff),
-          static_cast<std::uint32_t>((word >> 20) & 0xfffff),
-          static_cast<std::uint32_t>(word >> 40)};
-}
-
-std::uint64_t write_state(std::byte* at, State state) {
-  const std::uint64_t word = (std::uint64_t{state.phase & 0xffffff} << 40) |
-                             (std::uint64_t{state.expected & 0xfffff} << 20) |
-                             (state.missing & 0xfffff);
-  std::memcpy(at, &word, sizeof word);
-  return word;
-}
-
-enum class Mbarrier : std::uint8_t {
+enum class Action : std::uint8_t {
   kInit,
   kInvalidate,
   kArrive,
   kArriveDrop,
+  kArriveExpect,  // expects as many bytes as it is given, and arrives once
+  kExpect,
+  kComplete,
   kTestWait,
   kTestParity
 };
 
-void arrive(std::byte* at, std::uint32_t count, bool drop) {
-  State state = read_state(at);
-  if (drop) state.expected -= std::min(count, state.expected);
-  state.missing -= std::min(count, state.missing);
-  if (state.missing == 0) {
-    ++state.phase;
-    state.missing = state.expected;
+void change(Mbarrier& state, Action what, std::uint32_t value) {
+  switch (what) {
+    case Action::kInit:
+      state = {value, value, 0, 0};
+      return;
+    case Action::kArriveDrop:
+      state.expected -= std::min(value, state.expected);
+      state.arrive(value);
+      break;
+    case Action::kArrive:
+      state.arrive(value);
+      break;
+    case Action::kArriveExpect:
+      state.bytes += static_cast<std::int32_t>(value);
+      state.arrive(1);
+      break;
+    case Action::kExpect:
+      state.bytes += static_cast<std::int32_t>(value);
+      return;
+    case Action::kComplete:
+      state.bytes -= static_cast<std::int32_t>(value);
+      break;
+    default:
+      return;
   }
-  write_state(at, state);
+  state.settle();
 }
 
-// a: count, token or parity; dst: token or predicate (immediate: its row + 1).
+// a: count, bytes or parity; b: token; dst: token or predicate (immediate: its row + 1).
 const Op* mbarrier(const Op* op, WarpContext& warp) {
   const auto& access = *static_cast<const MemoryAccess*>(op->extra);
-  const auto what = static_cast<Mbarrier>(op->detail);
+  const auto what = static_cast<Action>(op->detail);
   if (!resolve_access(warp, op, access)) return nullptr;
   std::uint32_t done = 0;
   std::uint64_t tokens[kLanes] = {};
   for_lanes(warp.mask, [&](unsigned i) {
     std::byte* at = warp.pointers[i];
-    const State state = read_state(at);
-    switch (what) {
-      case Mbarrier::kInit: {
-        const std::uint32_t count = warp.source<std::uint32_t>(op->a)[i];
-        write_state(at, {count, count, 0});
-        break;
-      }
-      case Mbarrier::kArrive:
-      case Mbarrier::kArriveDrop:
-        std::memcpy(&tokens[i], at, sizeof tokens[i]);
-        arrive(at, warp.source<std::uint32_t>(op->a)[i], what == Mbarrier::kArriveDrop);
-        break;
-      case Mbarrier::kTestWait: {
-        const auto phase = static_cast<std::uint32_t>(warp.source<std::uint64_t>(op->b)[i] >> 40);
-        done |= static_cast<std::uint32_t>((state.phase & 0xffffff) != phase) << i;
-        break;
-      }
-      case Mbarrier::kTestParity:
-        done |= static_cast<std::uint32_t>((state.phase & 1) !=
-                                           (warp.source<std::uint32_t>(op->a)[i] & 1))
-                << i;
-        break;
-      default:
-        break;
+    Mbarrier state = Mbarrier::read(at);
+    if (what == Action::kTestWait) {
+      const auto token = Mbarrier::of_word(warp.source<std::uint64_t>(op->b)[i]);
+      done |= static_cast<std::uint32_t>(state.phase != token.phase) << i;
+    } else if (what == Action::kTestParity) {
+      const std::uint32_t parity = warp.source<std::uint32_t>(op->a)[i] & 1;
+      done |= static_cast<std::uint32_t>((state.phase & 1) != parity) << i;
+    } else {
+      std::memcpy(&tokens[i], at, sizeof tokens[i]);
+      change(state, what, warp.source<std::uint32_t>(op->a)[i]);
+      state.write(at);
     }
   });
-  if (what == Mbarrier::kTestWait || what == Mbarrier::kTestParity) {
+  if (what == Action::kTestWait || what == Action::kTestParity) {
     if (op->immediate != 0) warp.write_predicate(static_cast<RowOffset>(op->immediate - 1), done);
   } else if (op->immediate != 0) {
     store_lanes<std::uint64_t>(warp, op, [&](unsigned i) { return tokens[i]; });
   }
   return op + 1;
+}
+
+Action action_of(const ptx::Instruction& in, bool parity) {
+  if (has_word(in, "init")) return Action::kInit;
+  if (has_word(in, "inval")) return Action::kInvalidate;
+  const bool expects = has_word(in, "expect_tx");
+  if (has_word(in, "arrive_drop")) return Action::kArriveDrop;
+  if (has_word(in, "arrive")) return expects ? Action::kArriveExpect : Action::kArrive;
+  if (expects) return Action::kExpect;
+  if (has_word(in, "complete_tx")) return Action::kComplete;
+  return parity ? Action::kTestParity : Action::kTestWait;
 }
 
 MemoryAccess& barrier_word(Builder& builder, const ptx::Instruction& in,
@@ -203,7 +200,7 @@ MemoryAccess& barrier_word(Builder& builder, const ptx::Instruction& in,
 
 bool lower_mbarrier(Builder& builder, const ptx::Instruction& in) {
   const auto addresses = addresses_of(in);
-  if (addresses.empty() || has_word(in, "expect_tx") || has_word(in, "complete_tx")) return false;
+  if (addresses.empty() || (has_word(in, "arrive_drop") && has_word(in, "expect_tx"))) return false;
   MemoryAccess& access = barrier_word(builder, in, *addresses[0]);
   const bool wait = has_word(in, "test_wait") || has_word(in, "try_wait");
   const bool parity = has_word(in, "parity");
@@ -218,12 +215,7 @@ bool lower_mbarrier(Builder& builder, const ptx::Instruction& in) {
     a = builder.source(*value, 4);
   Op& op = builder.emit(mbarrier, 0, a, b);
   op.extra = &access;
-  const Mbarrier what = has_word(in, "init")          ? Mbarrier::kInit
-                        : has_word(in, "inval")       ? Mbarrier::kInvalidate
-                        : has_word(in, "arrive_drop") ? Mbarrier::kArriveDrop
-                        : has_word(in, "arrive")      ? Mbarrier::kArrive
-                        : parity                      ? Mbarrier::kTestParity
-                                                      : Mbarrier::kTestWait;
+  const Action what = action_of(in, parity);
   op.detail = static_cast<std::uint32_t>(what);
   if (in.destinations.empty() || in.destinations[0].kind != ptx::OperandKind::kRegister)
     return true;
@@ -250,7 +242,7 @@ bool lower_async(Builder& builder, const ptx::Instruction& in) {
     case Opcode::kMbarrier:
       return lower_mbarrier(builder, in);
     default:
-      return false;
+      return lower_bulk(builder, in);
   }
 }
 

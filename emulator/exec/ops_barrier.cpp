@@ -96,16 +96,6 @@ Reduction reduction_of(const ptx::Instruction& in) {
   return Reduction::kNone;
 }
 
-bool is_cluster_barrier(const ptx::Instruction& in) {
-  for (const std::string& word : in.modifiers)
-    if (word == "cluster") return true;
-  return false;
-}
-
-const Op* nothing(const Op* op, WarpContext&) {
-  return op + 1;
-}
-
 }  // namespace
 
 void threads_exited(Block& block, std::uint32_t count) {
@@ -117,17 +107,7 @@ void threads_exited(Block& block, std::uint32_t count) {
 bool lower_barrier(Builder& builder, const ptx::Instruction& in) {
   if (in.opcode != Opcode::kBar && in.opcode != Opcode::kBarrier) return false;
   const Reduction reduction = reduction_of(in);
-  if (is_cluster_barrier(in)) {
-    // Clusters have one block here: .arrive is free, .wait is the block's barrier.
-    for (const std::string& word : in.modifiers)
-      if (word == "arrive") {
-        builder.emit(nothing);
-        return true;
-      }
-    const RowOffset zero = builder.constant(0, 4);
-    builder.emit(barrier, 0, zero, zero, zero);
-    return true;
-  }
+  if (has_word(in, "cluster")) return false;
   if (in.sources.empty()) return false;
   // Sources: number, count (if given), predicate (.red).
   const std::size_t without_predicate = in.sources.size() - (reduction == Reduction::kNone ? 0 : 1);

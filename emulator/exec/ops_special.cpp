@@ -15,6 +15,44 @@ std::uint64_t cycles(const WarpContext& warp) {
   return warp.issued * kCyclesPerInstruction + warp.slept_ns + warp.block->started;
 }
 
+std::uint64_t cluster_value(const WarpContext& warp, Special special) {
+  const LaunchConfig& config = *warp.worker->launch->config;
+  const Dim3& block = warp.block->index;
+  const Dim3& cluster = config.cluster;
+  switch (special) {
+    case Special::kClusterIdX:
+      return block.x / cluster.x;
+    case Special::kClusterIdY:
+      return block.y / cluster.y;
+    case Special::kClusterIdZ:
+      return block.z / cluster.z;
+    case Special::kNclusterIdX:
+      return config.grid.x / cluster.x;
+    case Special::kNclusterIdY:
+      return config.grid.y / cluster.y;
+    case Special::kNclusterIdZ:
+      return config.grid.z / cluster.z;
+    case Special::kClusterCtaidX:
+      return block.x % cluster.x;
+    case Special::kClusterCtaidY:
+      return block.y % cluster.y;
+    case Special::kClusterCtaidZ:
+      return block.z % cluster.z;
+    case Special::kClusterNctaidX:
+      return cluster.x;
+    case Special::kClusterNctaidY:
+      return cluster.y;
+    case Special::kClusterNctaidZ:
+      return cluster.z;
+    case Special::kClusterCtarank:
+      return warp.block->rank;
+    case Special::kClusterNctarank:
+      return std::uint64_t{cluster.x} * cluster.y * cluster.z;
+    default:
+      return 0;  // %smid, %pm ...
+  }
+}
+
 // Registers that have one value in the whole warp.
 std::uint64_t uniform_value(WarpContext& warp, Special special, std::uint64_t number) {
   const Launch& launch = *warp.worker->launch;
@@ -28,28 +66,17 @@ std::uint64_t uniform_value(WarpContext& warp, Special special, std::uint64_t nu
     case Special::kNtidZ:
       return config.block.z;
     case Special::kCtaidX:
-    case Special::kClusterIdX:
       return block.x;
     case Special::kCtaidY:
-    case Special::kClusterIdY:
       return block.y;
     case Special::kCtaidZ:
-    case Special::kClusterIdZ:
       return block.z;
     case Special::kNctaidX:
-    case Special::kNclusterIdX:
       return config.grid.x;
     case Special::kNctaidY:
-    case Special::kNclusterIdY:
       return config.grid.y;
     case Special::kNctaidZ:
-    case Special::kNclusterIdZ:
       return config.grid.z;
-    case Special::kClusterNctaidX:
-    case Special::kClusterNctaidY:
-    case Special::kClusterNctaidZ:
-    case Special::kClusterNctarank:
-      return 1;  // every block is a cluster of its own
     case Special::kWarpid:
       return warp.index;
     case Special::kNwarpid:
@@ -79,7 +106,7 @@ std::uint64_t uniform_value(WarpContext& warp, Special special, std::uint64_t nu
       if (!config.cooperative) return 0;
       return number == 1 ? kGridWorkspace >> 32 : number == 2 ? kGridWorkspace & 0xffffffffu : 0;
     default:
-      return 0;  // %smid, %pm, cluster ranks ...
+      return cluster_value(warp, special);
   }
 }
 

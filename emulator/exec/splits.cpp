@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "emulator/exec/block.h"
+#include "emulator/exec/cluster.h"
 #include "emulator/exec/warp.h"
 
 namespace drgpum::emulator::exec {
@@ -157,6 +157,7 @@ const Op* exit_lanes(WarpContext& warp) {
     record = remove_lanes(warp, record, warp.mask);
   warp.live &= ~warp.mask;
   threads_exited(*warp.block, static_cast<std::uint32_t>(std::popcount(warp.mask)));
+  threads_left_cluster(*warp.block->cluster, warp, warp.mask);
   return next_split(warp);
 }
 

@@ -71,8 +71,9 @@ class WarpContext {
   std::uint32_t saved_mask = 0;  // across guarded ops
   std::uint32_t index = 0;       // within the block
   Stop stop = Stop::kNone;
-  bool spin_seen = false;      // since the last time slice
-  bool entered = false;        // the hook has been told
+  bool spin_seen = false;                // since the last time slice
+  bool entered = false;                  // the hook has been told
+  std::uint32_t at_cluster_barrier = 0;  // lanes that have arrived there
   bool force_sync = false;     // run a warp-level synchronisation with the lanes that are there
   std::uint64_t issued = 0;    // warp instructions: the warp's clock
   std::uint64_t slept_ns = 0;  // by nanosleep

@@ -97,6 +97,7 @@ exec::LaunchResult execute(Section& section, Stream& stream, const KernelWork& w
   config.function = function.index;
   config.grid = work.grid;
   config.block = work.block;
+  config.cluster = work.cluster;
   config.dynamic_shared_bytes = work.shared_bytes;
   config.cooperative = work.cooperative;
   config.parameters = work.parameters;

@@ -34,8 +34,6 @@ Opcode classified(const Instruction& instruction) {
   switch (instruction.opcode) {
     case Opcode::kCpAsync:
       return classified_copy(instruction);
-    case Opcode::kBarrier:
-      return has_word(instruction, "cluster") ? Opcode::kOther : Opcode::kBarrier;
     case Opcode::kSt:
       return has_word(instruction, "async") || has_word(instruction, "bulk") ? Opcode::kOther
                                                                              : Opcode::kSt;

@@ -180,6 +180,7 @@ class ModuleParser {
       if (word.text == "noreturn") function.no_return = true;
       if (word.text == "maxntid") std::copy_n(numbers, 3, function.max_threads);
       if (word.text == "reqntid") std::copy_n(numbers, 3, function.required_threads);
+      if (word.text == "reqnctapercluster") std::copy_n(numbers, 3, function.required_cluster);
       if (word.text == "pragma") skip_statement();
     }
   }

@@ -112,7 +112,8 @@ std::string signature_text(const Function& function) {
   text += function.name;
   if (!function.parameters.empty()) text += parameter_list(function.parameters);
   text += '\n' + thread_text("maxntid", function.max_threads) +
-          thread_text("reqntid", function.required_threads);
+          thread_text("reqntid", function.required_threads) +
+          thread_text("reqnctapercluster", function.required_cluster);
   return text + (function.no_return ? ".noreturn\n" : "");
 }
 

@@ -442,6 +442,7 @@ struct Function {
   std::vector<BasicBlock> blocks;
   std::uint32_t max_threads[3] = {0, 0, 0};       // .maxntid; 0: not given
   std::uint32_t required_threads[3] = {0, 0, 0};  // .reqntid
+  std::uint32_t required_cluster[3] = {0, 0, 0};  // .reqnctapercluster
   bool no_return = false;                         // .noreturn
 };
 

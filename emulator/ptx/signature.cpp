@@ -178,6 +178,9 @@ Signature memory(const Instruction& i) {
 }
 
 Signature barrier(const Instruction& i) {
+  const bool of_cluster =
+      std::find(i.modifiers.begin(), i.modifiers.end(), "cluster") != i.modifiers.end();
+  if (of_cluster) return without_result({});
   if (i.warp_sync || i.warp_mode == WarpMode::kNone) return without_result({}, {kU32, kU32});
   if (i.warp_mode == WarpMode::kRed) return with_result(of(i.type), {kU32, {}}, {kPredicate});
   if (i.warp_mode == WarpMode::kArrive) return without_result({kU32, kU32});
