@@ -27,6 +27,12 @@ enum class AccessPattern : std::uint8_t {
   kContiguous,  // all 32 lanes are active; lane l has addresses[0] + l * size
 };
 
+// Device addresses [begin, end).
+struct AddressRange {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+};
+
 // One memory instruction of one warp. Lanes outside `mask` hold no meaning in `addresses`.
 struct WarpAccess {
   std::uint64_t pc = 0;     // Executable::pc_base + 16 * instruction number
@@ -40,6 +46,9 @@ struct WarpAccess {
   const std::uint64_t* addresses =
       nullptr;  // 32 of them: global generic addresses, or window offsets
   const std::uint64_t* shared_destinations = nullptr;  // kAsyncCopy: 32 shared offsets
+  // An observer may say here where further accesses by this instruction, in this launch and by
+  // this thread of the host, would tell it nothing new: it may hear no more of them. Null: no use.
+  AddressRange* settled = nullptr;
 };
 
 // The warp at the event; call_device_function (executor.h) runs code in it.

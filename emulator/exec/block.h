@@ -60,6 +60,12 @@ struct CachedAllocation {
   bool read_only = false;
 };
 
+// Where the hook has heard enough of an op; in a table as CachedAllocation's.
+struct SettledRange {
+  const Op* op = nullptr;
+  AddressRange range;
+};
+
 // Sums of what LaunchStats reports.
 struct Work {
   std::uint64_t lanes[4] = {0, 0, 0, 0};  // as BlockCost::lane
@@ -76,9 +82,16 @@ struct Worker {
   std::uint64_t scattered = 0;  // accesses, for sampling
   std::uint64_t epoch = 0;
   std::array<CachedAllocation, kCacheEntries> cache{};
+  std::array<SettledRange, kCacheEntries> settled_ranges{};
 
-  CachedAllocation& cached(const Op* op) {
-    return cache[(reinterpret_cast<std::uintptr_t>(op) / sizeof(Op)) % kCacheEntries];
+  static std::size_t entry_of(const Op* op) {
+    return (reinterpret_cast<std::uintptr_t>(op) / sizeof(Op)) % kCacheEntries;
+  }
+  CachedAllocation& cached(const Op* op) { return cache[entry_of(op)]; }
+  // Whether the hook has heard enough of the op's accesses in [begin, end).
+  [[nodiscard]] bool is_settled(const Op* op, std::uint64_t begin, std::uint64_t end) const {
+    const SettledRange& known = settled_ranges[entry_of(op)];
+    return known.op == op && begin >= known.range.begin && end <= known.range.end;
   }
   void count(WarpContext& warp, const BlockCost& cost) {
     const auto lanes = static_cast<std::uint64_t>(__builtin_popcount(warp.mask));

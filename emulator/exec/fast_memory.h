@@ -73,14 +73,16 @@ template <unsigned bytes, bool write>
     worker.work.global_sectors += ((first + bytes * kLanes - 1) >> 5) - (first >> 5) + 1;
     worker.work.global_bytes += bytes * kLanes;
     std::byte* host = host_pointer(cached, first);  // a hook's own accesses may take the cache
-    if (warp.hooked_spaces != 0) notify_pattern(op, warp, access, AccessPattern::kContiguous);
+    if (warp.hooked_spaces != 0 && !worker.is_settled(op, first, first + bytes * kLanes))
+      notify_pattern(op, warp, access, AccessPattern::kContiguous);
     return {Pattern::kContiguous, host};
   }
   if (span == 0 && aligned && is_stepping<std::uint64_t>(row, 0) && found(bytes)) {
     worker.work.global_sectors += 1;
     worker.work.global_bytes += bytes * kLanes;
     std::byte* host = host_pointer(cached, first);
-    if (warp.hooked_spaces != 0) notify_pattern(op, warp, access, AccessPattern::kUniform);
+    if (warp.hooked_spaces != 0 && !worker.is_settled(op, first, first + bytes))
+      notify_pattern(op, warp, access, AccessPattern::kUniform);
     return {Pattern::kUniform, host};
   }
   return reach_any(op, warp, access);

@@ -109,10 +109,15 @@ class WarpMarker {
         addresses_(access.addresses),
         size_(access.size),
         kind_(kind),
+        settled_(access.settled),
         pattern_(mask == ~std::uint32_t{0} ? access.pattern : exec::AccessPattern::kScattered) {}
 
+  // Later accesses by the same instruction to the same object would leave the same marks.
   void mark() const {
-    if (mark_common_object() != device::kNoObjectIndex) return;
+    if (const std::uint32_t index = mark_common_object(); index != device::kNoObjectIndex) {
+      if (settled_ != nullptr) *settled_ = {objects_[index].begin, objects_[index].end};
+      return;
+    }
     for_each_lane(mask_, [&](int lane) {
       device::mark_access<Memory>(slot_, addresses_[lane], size_, kind_);
     });
@@ -244,6 +249,7 @@ class WarpMarker {
   const std::uint64_t* addresses_;
   std::uint32_t size_;
   std::uint32_t kind_;
+  exec::AddressRange* settled_;
   exec::AccessPattern pattern_;
 };
 

@@ -147,6 +147,31 @@ TEST(Hooks, HearBeforeTheAccessHappens) {
   EXPECT_EQ(machine.download<U32>(out, 1)[0], 9u);
 }
 
+// An observer that has heard enough of an instruction's accesses to a range hears no more of them,
+// whatever their pattern, but of all others.
+TEST(Hooks, MaySettleARange) {
+  struct Settling final : Recorder {
+    void on_access(WarpContext&, const WarpAccess& access) override {
+      const unsigned lane = static_cast<unsigned>(std::countr_zero(access.mask));
+      log += fmt::format("{} at {:x}\n", access.size, access.addresses[lane]);
+      ASSERT_NE(access.settled, nullptr);
+      *access.settled = {base, base + 512};
+    }
+    U64 base = 0x7000'0000'0000;
+  } settling;
+  // Rounds 0 and 1 lie in the range, 2 and 3 reach or lie beyond it; each with three patterns.
+  EXPECT_EQ(log_of(R"(mov.u32 %r1, 0; ROUND: mul.lo.u32 %r2, %r1, 200; cvt.u64.u32 %rd1, %r2;
+      add.s64 %rd2, %at, %rd1; ld.global.u32 %r3, [%rd2]; add.s64 %rd3, %out, %rd1;
+      st.global.u64 [%rd3], %rd1; xor.b32 %r4, %i, 5; mul.wide.u32 %rd4, %r4, 4; add.s64 %rd4, %rd4, %rd3;
+      atom.global.add.u32 %r5, [%rd4], 1; setp.lt.u32 %p, %i, 3; @%p ld.global.u8 %r6, [%rd2];
+      add.u32 %r1, %r1, 1; setp.lt.u32 %p, %r1, 4; @%p bra ROUND;)",
+                   settling),
+            "4 at 700000000000\n8 at 700000000000\n4 at 700000000014\n1 at 700000000000\n"
+            "4 at 700000000190\n"  // round 2: the last lanes of two of them are beyond
+            "4 at 7000000001a4\n"
+            "4 at 700000000258\n8 at 700000000258\n4 at 70000000026c\n1 at 700000000258\n");
+}
+
 // A tool's patch: counts accesses per lane in a table of its own, with a branch and a loop.
 constexpr std::string_view kPatch = R"(
   .global .align 4 .b8 table[128];
