@@ -69,6 +69,14 @@ CUresult MachineCore::start() {
     return CUDA_ERROR_OUT_OF_MEMORY;
   }
   memory = *std::move(reserved);
+  if (!settings.access_log.empty()) {
+    access_log = AccessLog::open(settings.access_log);
+    if (access_log == nullptr) {
+      report_problem("settings", "DRGPUM_EMULATOR_ACCESS_LOG=" + settings.access_log +
+                                     ": cannot be written; name a file in a folder that can");
+      return CUDA_ERROR_INVALID_VALUE;
+    }
+  }
   for (int ordinal = 0; ordinal < settings.devices; ++ordinal) {
     Device& device = devices.emplace_back();
     device.ordinal = ordinal;

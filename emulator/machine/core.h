@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "emulator/machine/access_log.h"
 #include "emulator/machine/context.h"
 #include "emulator/machine/device.h"
 #include "emulator/machine/graph.h"
@@ -74,6 +75,7 @@ class MachineCore final : public Machine {
   // Guarded by the lock.
   Settings settings;
   std::unique_ptr<DeviceMemory> memory;
+  std::unique_ptr<AccessLog> access_log;  // nullptr: none
   std::deque<Device> devices;
   HandleSet<Context> contexts;  // those alive
   HandleSet<Stream> streams;

@@ -2,6 +2,7 @@
 // Kernel launches.
 
 #include <cstdio>
+#include <optional>
 
 #include "emulator/machine/cost_model.h"
 #include "emulator/machine/submit.h"
@@ -164,9 +165,15 @@ CUresult run_kernel(Section& section, Stream& stream, const KernelWork& work,
   event.in_graph = place != nullptr;
   tell(section, stream, place, event, LaunchPhase::kBegin);
   tell(section, stream, place, event, LaunchPhase::kAfterSetup);
+  std::optional<LoggingHook> logging;
+  if (AccessLog* log = section.core().access_log.get(); log != nullptr) {
+    log->begin_launch(event.name);
+    hook = &logging.emplace(*log, hook);
+  }
   const exec::LaunchResult result =
       execute(section, stream, work, *function, event, hook, ready_time(section, stream, place));
   when = schedule(section, stream, place, work, *function, result.stats);
+  if (logging) section.core().access_log->flush();
   if (result.fault) fail(section, context, *result.fault);
   event.hook = nullptr;
   tell(section, stream, place, event, LaunchPhase::kEnd);

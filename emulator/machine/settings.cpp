@@ -66,6 +66,8 @@ Result<Settings> read_settings(const std::function<const char*(const char*)>& va
     settings.preset = value;
   if (const char* value = variable("DRGPUM_EMULATOR_STATUS"); value != nullptr)
     settings.status_file = value;
+  if (const char* value = variable("DRGPUM_EMULATOR_ACCESS_LOG"); value != nullptr)
+    settings.access_log = value;
   const char* log = variable("DRGPUM_EMULATOR_LOG");
   settings.log = log != nullptr && *log != 0 && std::string_view(log) != "0";
   return settings;

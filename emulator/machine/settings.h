@@ -19,6 +19,7 @@ struct Settings {
   unsigned workers = 1;
   bool log = false;
   std::string status_file;  // empty: none
+  std::string access_log;   // empty: none
 };
 
 // Reads DRGPUM_EMULATOR_*; `variable` returns a variable's value or nullptr, as std::getenv does.

@@ -33,6 +33,7 @@ TEST(Settings, AreReadFromTheEnvironment) {
                               {"DRGPUM_EMULATOR_DEVICE_MEMORY", "24GiB"},
                               {"DRGPUM_EMULATOR_PRESET", "a100"},
                               {"DRGPUM_EMULATOR_STATUS", "/x/status"},
+                              {"DRGPUM_EMULATOR_ACCESS_LOG", "/x/log"},
                               {"DRGPUM_EMULATOR_LOG", "1"}});
   ASSERT_TRUE(settings);
   EXPECT_EQ(settings->devices, 3);
@@ -41,6 +42,7 @@ TEST(Settings, AreReadFromTheEnvironment) {
   EXPECT_EQ(settings->device_memory, std::uint64_t{24} << 30);
   EXPECT_EQ(settings->preset, "a100");
   EXPECT_EQ(settings->status_file, "/x/status");
+  EXPECT_EQ(settings->access_log, "/x/log");
   EXPECT_TRUE(settings->log);
 }
 
