@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page: a bar of views, the view, the selected object, and what to say when there is nothing to show.
 import { fromFile } from './model/load';
-import { plain } from './model/words';
+import { count, plain } from './model/words';
 import { announcement, compareWith, dropped, failure, fleet, go, helpOpen, loading, open, plan, program, programs, route, selected, theme } from './store';
 import { kKeys, nextTheme } from './keys';
 import notices from 'virtual:notices';
@@ -95,8 +95,8 @@ function Notices() {
       {report && !report.complete && <p class="notice warn">This recording ends early: {plain(report.incomplete_because || 'unknown reason')}. What is shown is right as far as it goes.</p>}
       {report && report.coverage.length > 0 && <p class="notice warn">Not everything was seen. <button class="link" onClick={() => go({ view: 'quality' })}>Capture quality</button> says what.</p>}
       {report?.failed_allocations && report.failed_allocations.length > 0 && <p class="notice bad">An allocation failed. <button class="link" onClick={() => go({ view: 'memory', at: report.failed_allocations![0]!.api?.index ?? null })}>What was live then</button></p>}
-      {p?.isThinned && <p class="notice warn">This page carries {p.count.toLocaleString('en-US')} of {p.totalObjects.toLocaleString('en-US')} objects: those that findings and the peak name, then the largest by bytes × calls. The curve and the peak count all of them.</p>}
-      {p && p.count === p.totalObjects && exact !== p.peakBytes && p.peakBytes > 0 && <p class="notice warn">The curve is drawn from lifetimes in this report and its highest point is {exact.toLocaleString('en-US')} bytes; the recorded peak is {p.peakBytes.toLocaleString('en-US')} bytes.</p>}
+      {p?.isThinned && <p class="notice warn">This page carries {count(p.count)} of {count(p.totalObjects)} objects: those that findings and the peak name, then the largest by bytes × calls. The curve and the peak count all of them.</p>}
+      {p && p.count === p.totalObjects && exact !== p.peakBytes && p.peakBytes > 0 && <p class="notice warn">The curve is drawn from lifetimes in this report and its highest point is {count(exact)} bytes; the recorded peak is {count(p.peakBytes)} bytes.</p>}
     </section>
   );
 }

@@ -5,6 +5,7 @@
 import type { Numbers } from './columns';
 
 const kFanOut = 4;
+const kScanned = 24; // steps that are looked at one by one
 
 export class Curve {
   private readonly maxima: Float64Array[];
@@ -41,11 +42,17 @@ export class Curve {
   }
   // The first call in [a, b) with the highest value there.
   highestAt(a: number, b: number): number {
-    const most = this.highest(a, b);
-    let from = Math.max(0, this.stepAt(a));
+    const from = Math.max(0, this.stepAt(a));
     const to = this.stepAt(Math.max(a, b - 1e-9)) + 1;
     if (from >= to) return a;
-    // Up and down the pyramid to the first step that reaches it.
+    return Math.max(a, this.at[this.firstReaching(from, to, this.highestOf(from, to))]!);
+  }
+  // The highest value at calls in [a, b).
+  highest(a: number, b: number): number {
+    return this.highestOf(Math.max(0, this.stepAt(a)), this.stepAt(Math.max(a, b - 1e-9)) + 1);
+  }
+  // Up and down the pyramid to the first step that reaches `most`.
+  private firstReaching(from: number, to: number, most: number): number {
     while (from < to && this.bytes[from]! < most) {
       let level = 0;
       let width = 1;
@@ -55,14 +62,11 @@ export class Curve {
       }
       from += width;
     }
-    return Math.max(a, this.at[Math.min(from, this.at.length - 1)] ?? a);
+    return Math.min(from, this.at.length - 1);
   }
-  // The highest value at calls in [a, b).
-  highest(a: number, b: number): number {
-    let from = this.stepAt(a);
-    let to = this.stepAt(Math.max(a, b - 1e-9)) + 1;
+  // Of the steps [from, to).
+  private highestOf(from: number, to: number): number {
     let best = 0;
-    if (from < 0) from = 0;
     let level = 0;
     while (from < to) {
       const row = this.maxima[level]!;
@@ -78,6 +82,52 @@ export class Curve {
       level++;
     }
     return best;
+  }
+  // Of `n` windows side by side, `width` calls each from `from` on: the highest values, and where they are first reached.
+  windows(from: number, width: number, n: number): { most: Float64Array; at: Float64Array } {
+    const most = new Float64Array(n);
+    const at = new Float64Array(n);
+    let step = this.stepAt(from); // the one that holds at the window's begin
+    for (let k = 0; k < n; k++) {
+      const a = from + k * width;
+      const b = a + width;
+      let next = step;
+      let far = 1;
+      // On to the last step before the window's end: in growing strides, then by halves.
+      while (next + far < this.at.length && this.at[next + far]! < b) {
+        next += far;
+        far *= 2;
+      }
+      for (; far >= 1; far >>= 1) while (next + far < this.at.length && this.at[next + far]! < b) next += far;
+      at[k] = a;
+      if (next - step <= kScanned) {
+        for (let i = Math.max(0, step); i <= next; i++)
+          if (this.bytes[i]! > most[k]!) {
+            most[k] = this.bytes[i]!;
+            at[k] = Math.max(a, this.at[i]!);
+          }
+      } else {
+        most[k] = this.highestOf(Math.max(0, step), next + 1);
+        at[k] = Math.max(a, this.at[this.firstReaching(Math.max(0, step), next + 1, most[k]!)]!);
+      }
+      step = next;
+    }
+    return { most, at };
+  }
+  // The values at calls that rise.
+  valuesAt(calls: Float64Array): Float64Array {
+    const values = new Float64Array(calls.length);
+    let step = calls.length > 0 ? this.stepAt(calls[0]!) : -1;
+    for (let k = 0; k < calls.length; k++) {
+      let far = 1;
+      while (step + far < this.at.length && this.at[step + far]! <= calls[k]!) {
+        step += far;
+        far *= 2;
+      }
+      for (; far >= 1; far >>= 1) while (step + far < this.at.length && this.at[step + far]! <= calls[k]!) step += far;
+      values[k] = step < 0 ? 0 : this.bytes[step]!;
+    }
+    return values;
   }
   get peak(): number {
     return this.highest(0, this.end + 1);

@@ -97,6 +97,7 @@ function pack(p: Lives, shown: Uint32Array): Rows {
 
 const kMostTile = 24 * 2 ** 20; // values in all
 const kMostStretches = 8192;
+const kLeastStretches = 1024;
 
 // Null where rows hold so few objects that they are drawn as quickly one by one.
 export function tileOf(p: Lives, rows: Rows, calls: number): Tile | null {
@@ -104,7 +105,7 @@ export function tileOf(p: Lives, rows: Rows, calls: number): Tile | null {
   if (n === 0 || rows.items.length < 40 * n) return null;
   let stretches = kMostStretches;
   while (stretches > 256 && stretches * n > kMostTile) stretches /= 2;
-  const tile = { stretches, used: new Uint8Array(n * stretches), idle: new Uint8Array(n * stretches) };
+  const tile: Tile = { stretches, coarser: null, used: new Uint8Array(n * stretches), idle: new Uint8Array(n * stretches) };
   const perCall = stretches / calls;
   const used = new Float32Array(stretches + 1);
   const idle = new Float32Array(stretches + 1);
@@ -133,5 +134,16 @@ export function tileOf(p: Lives, rows: Rows, calls: number): Tile | null {
       tile.idle[r * stretches + s] = Math.min(255, Math.ceil(idle[s]! * 255));
     }
   }
+  for (let finer = tile; finer.stretches > kLeastStretches; finer = finer.coarser!) finer.coarser = halved(finer);
   return tile;
+}
+
+// Any share at all stays one.
+function halved(tile: Tile): Tile {
+  const half = (values: Uint8Array): Uint8Array => {
+    const means = new Uint8Array(values.length / 2);
+    for (let k = 0; k < means.length; k++) means[k] = (values[2 * k]! + values[2 * k + 1]! + 1) >> 1;
+    return means;
+  };
+  return { stretches: tile.stretches / 2, used: half(tile.used), idle: half(tile.idle), coarser: null };
 }

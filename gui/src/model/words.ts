@@ -19,8 +19,13 @@ export function bytes(n: number): string {
 export function exactBytes(n: number): string {
   return Math.abs(n) < 1024 ? bytes(n) : `${bytes(n)} (${count(n)} bytes)`;
 }
+// With commas. By hand: a locale's formatter costs more than a painting.
 export function count(n: number): string {
-  return n.toLocaleString('en-US');
+  const whole = String(Math.abs(n));
+  const point = whole.indexOf('.');
+  const digits = point < 0 ? whole : whole.slice(0, point);
+  if (digits.length < 4 || digits.includes('e')) return String(n);
+  return (n < 0 ? '-' : '') + digits.replace(/\B(?=(\d{3})+$)/g, ',') + (point < 0 ? '' : whole.slice(point));
 }
 export function plural(n: number, word: string): string {
   return `${count(n)} ${word}${n === 1 ? '' : 's'}`;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Paints live bytes over calls.
 import type { Curve } from '../model/curve';
-import { bytes } from '../model/words';
-import { byteTicks, ink, ticks } from './ink';
+import { bytes, count } from '../model/words';
+import { byteTicks, imageFor, ink, pixelOf, ticks } from './ink';
 
 export interface CurveScene {
   g: CanvasRenderingContext2D;
@@ -53,27 +53,33 @@ export function paintCurve(s: CurveScene): void {
   }
   const columns = Math.max(1, Math.floor(width - left));
   const scale = (s.to - s.from) / columns;
-  const trace = (curve: Curve, less: ((call0: number, call1: number) => number) | null): void => {
+  const { most, at } = s.curve.windows(s.from, scale, columns);
+  const outline = (value: (px: number) => number, colour: string, thick: number): void => {
+    g.fillStyle = colour;
+    let before = y(value(0));
+    for (let px = 1, run = 0; px <= columns; px++) {
+      const now = px < columns ? y(value(px)) : NaN;
+      if (now === before) continue;
+      g.fillRect(left + run, before - thick / 2, px - run, thick);
+      if (px < columns) g.fillRect(left + px - thick / 2, Math.min(now, before) - thick / 2, thick, Math.abs(now - before) + thick);
+      before = now;
+      run = px;
+    }
+  };
+  const dashed = (value: (px: number) => number): void => {
     g.beginPath();
-    g.moveTo(left, floor);
     for (let px = 0; px < columns; px++) {
-      const a = s.from + px * scale;
-      const value = curve.highest(a, a + scale) - (less ? less(a, a + scale) : 0);
-      g.lineTo(left + px, y(value));
-      g.lineTo(left + px + 1, y(value));
+      g.lineTo(left + px, y(value(px)));
+      g.lineTo(left + px + 1, y(value(px)));
     }
     g.lineTo(left + columns, floor);
   };
-  if (s.stack && s.stack.length > 0) paintStack(s, y, columns, scale, left);
-  trace(s.curve, null);
-  g.fillStyle = c.curvefill;
-  if (!s.stack || s.stack.length === 0) g.fill();
-  g.strokeStyle = c.curve;
-  g.lineWidth = 1.5;
-  g.stroke();
+  paintBands(s, [...(s.stack ?? []).map((part) => ({ tops: part.curve.valuesAt(at), colour: part.colour }))], most, y, left, floor);
+  outline((px) => most[px]!, c.curve, 1.5);
   if (s.removed) {
     const r = s.removed;
-    trace(s.curve, (a, b) => (b > r.from && a < r.to ? r.bytes : 0));
+    dashed((px) => most[px]! - (s.from + (px + 1) * scale > r.from && s.from + px * scale < r.to ? r.bytes : 0));
+    g.lineWidth = 1.5;
     g.strokeStyle = c.save;
     g.setLineDash([5, 3]);
     g.stroke();
@@ -110,41 +116,47 @@ export function paintCurve(s: CurveScene): void {
   paintCallAxis(g, s, floor, left);
 }
 
-// Each pixel shows the split at the call where its value is highest, so that the parts and the rest sum to it exactly.
-function paintStack(s: CurveScene, y: (v: number) => number, columns: number, scale: number, left: number): void {
+// Bands on each other up to the curve, as one image: each pixel shows the split at the call where its value is highest, so that
+// the parts and the rest sum to it exactly.
+function paintBands(s: CurveScene, parts: { tops: Float64Array; colour: string }[], most: Float64Array, y: (v: number) => number, left: number, floor: number): void {
   const { g } = s;
-  const parts = s.stack!;
-  const sums = new Float64Array(columns); // below the next part
-  const calls = new Float64Array(columns);
-  const tops = new Float64Array(columns);
-  for (let px = 0; px < columns; px++) {
-    const a = s.from + px * scale;
-    tops[px] = s.curve.highest(a, a + scale);
-    calls[px] = s.curve.highestAt(a, a + scale);
-  }
-  const band = (upper: (px: number) => number, colour: string): void => {
-    g.beginPath();
-    g.moveTo(left, y(sums[0]!));
-    for (let px = 0; px < columns; px++) {
-      const v = y(upper(px));
-      g.lineTo(left + px, v);
-      g.lineTo(left + px + 1, v);
+  const c = ink();
+  const ratio = g.getTransform().a;
+  const columns = most.length;
+  const width = Math.round(columns * ratio);
+  const height = Math.round(floor * ratio);
+  const image = imageFor(g, width, height);
+  const pixels = new Uint32Array(image.data.buffer);
+  const paper = pixelOf(c.paper);
+  const colours = [...parts.map((part) => pixelOf(part.colour)), pixelOf(c.curvefill)];
+  // The upper edge of each band in each column; then row by row from the top, as memory lies.
+  const edges = colours.map(() => new Int32Array(width));
+  for (let x = 0; x < width; x++) {
+    const px = Math.min(columns - 1, Math.floor(x / ratio));
+    let sum = 0;
+    for (let k = 0; k < colours.length; k++) {
+      sum = k < parts.length ? sum + parts[k]!.tops[px]! : most[px]!;
+      edges[k]![x] = Math.max(0, Math.round(y(sum) * ratio));
     }
-    for (let px = columns - 1; px >= 0; px--) {
-      const v = y(sums[px]!);
-      g.lineTo(left + px + 1, v);
-      g.lineTo(left + px, v);
-    }
-    g.fillStyle = colour;
-    g.fill();
-  };
-  for (const part of parts) {
-    const upper = new Float64Array(columns);
-    for (let px = 0; px < columns; px++) upper[px] = sums[px]! + part.curve.valueAt(calls[px]!);
-    band((px) => upper[px]!, part.colour);
-    sums.set(upper);
   }
-  band((px) => tops[px]!, ink().curvefill);
+  const lines = new Set(left > 0 ? byteTicks(s.top, Math.max(2, floor / 36)).map((t) => Math.round(y(t) * ratio)) : []);
+  const band = new Uint8Array(width).fill(colours.length); // that the row's pixel lies in
+  const next = Int32Array.from(edges[colours.length - 1]!); // the row where that changes
+  const now = new Uint32Array(width); // its colour; 0: paper
+  for (let row = 0, at = 0; row < height; row++) {
+    const behind = lines.has(row) ? pixelOf(c.line) : paper;
+    for (let x = 0; x < width; x++, at++) {
+      if (row >= next[x]!) {
+        let k = band[x]!;
+        while (k > 0 && edges[k - 1]![x]! <= row) k--;
+        band[x] = k;
+        now[x] = colours[k]!;
+        next[x] = k > 0 ? edges[k - 1]![x]! : height;
+      }
+      pixels[at] = now[x]! || behind;
+    }
+  }
+  g.putImageData(image, Math.round(left * ratio), 0);
 }
 
 function line(g: CanvasRenderingContext2D, left: number, width: number, y: number, colour: string): void {
@@ -203,7 +215,7 @@ export function paintCallAxis(g: CanvasRenderingContext2D, s: { from: number; to
     g.fillStyle = c.line;
     g.fillRect(x, top, 1, 5);
     g.fillStyle = c.dim;
-    if (x < s.width - 40) g.fillText(t === 0 ? 'call 0' : t.toLocaleString('en-US'), x + 3, top + 10);
+    if (x < s.width - 40) g.fillText(t === 0 ? 'call 0' : count(t), x + 3, top + 10);
   }
 }
 

@@ -65,6 +65,27 @@ export function hatch(_: CanvasRenderingContext2D, kind: Hatch, colour: string, 
   return made;
 }
 
+// A colour as a pixel of an image's bytes. Styles may be shortened on the way here: the browser reads them.
+const pixels = new Map<string, number>();
+export function pixelOf(colour: string): number {
+  let pixel = pixels.get(colour);
+  if (pixel === undefined) {
+    const g = document.createElement('canvas').getContext('2d')!;
+    g.fillStyle = colour;
+    const hex = parseInt(String(g.fillStyle).slice(1, 7), 16);
+    pixel = (255 << 24) | ((hex & 255) << 16) | (hex & 0xff00) | (hex >> 16);
+    pixels.set(colour, pixel);
+  }
+  return pixel;
+}
+
+// An image to fill anew and put at once; the same one as long as its size stays.
+let image: ImageData | null = null;
+export function imageFor(g: CanvasRenderingContext2D, width: number, height: number): ImageData {
+  if (!image || image.width !== width || image.height !== height) image = g.createImageData(width, height);
+  return image;
+}
+
 // Of parts in a stack: told apart by lightness as well as by hue.
 const kParts = { light: ['#1f5fa8', '#e08b2d', '#3f8f5b', '#8a4f9e', '#c9a227', '#2a9aa8', '#b3504a', '#6b7785'], dark: ['#6fabea', '#e59a45', '#63b985', '#c48fd8', '#d8c15c', '#5ec3d0', '#e07c75', '#98a3b0'] };
 export const kMostParts = kParts.light.length;

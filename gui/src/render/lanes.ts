@@ -4,7 +4,7 @@ import { placeIn, type Points } from '../model/calls';
 import type { PagedCalls } from '../model/report';
 import { count } from '../model/words';
 import { paintCallAxis } from './curve';
-import { ink } from './ink';
+import { ink, pixelOf } from './ink';
 
 export const kLane = 34;
 export const kLanesLeft = 96;
@@ -60,31 +60,37 @@ export function paintLanes(s: LanesScene): void {
   paintAxis(s);
 }
 
+// A column of a lane is split by the kinds of the calls in it.
 function paintOverview(s: LanesScene, overview: PagedCalls['overview']): void {
   const { g } = s;
   const counts = s.byLevel ? overview.by_level : overview.by_call;
   const kinds = s.kinds.length;
   const perStretch = s.extent / overview.stretches;
-  const colours = s.kinds.map(colourOf);
+  const ratio = g.getTransform().a;
+  const columns = Math.floor((s.width - kLanesLeft) * ratio);
+  const tall = Math.round((kLane - 13) * ratio);
+  const colours = s.kinds.map((kind) => pixelOf(colourOf(kind)));
+  const paper = pixelOf(ink().paper);
   s.lanes.forEach((_, lane) => {
-    for (let x = kLanesLeft; x < s.width; x++) {
-      const v = s.from + ((x - kLanesLeft) / (s.width - kLanesLeft)) * (s.to - s.from);
-      const stretch = Math.min(overview.stretches - 1, Math.floor(v / perStretch));
+    const image = g.createImageData(Math.max(1, columns), Math.max(1, tall));
+    const pixels = new Uint32Array(image.data.buffer);
+    pixels.fill(paper);
+    for (let x = 0; x < columns; x++) {
+      const stretch = Math.min(overview.stretches - 1, Math.floor((s.from + (x / columns) * (s.to - s.from)) / perStretch));
       const base = (lane * overview.stretches + stretch) * kinds;
       let all = 0;
       for (let k = 0; k < kinds; k++) all += counts[base + k]!;
-      if (all === 0) continue;
-      let y = lane * kLane + 6;
-      for (let k = 0; k < kinds; k++) {
-        const h = ((kLane - 13) * counts[base + k]!) / all;
-        if (h <= 0) continue;
-        g.fillStyle = colours[k]!;
-        g.fillRect(x, y, 1, h);
-        y += h;
+      let sum = 0;
+      let y = 0;
+      for (let k = 0; k < kinds && all > 0; k++) {
+        sum += counts[base + k]!;
+        for (const stop = Math.round((tall * sum) / all); y < stop; y++) pixels[y * columns + x] = colours[k]!;
       }
     }
+    g.putImageData(image, Math.round(kLanesLeft * ratio), Math.round((lane * kLane + 6) * ratio));
   });
 }
+
 function paintPoints(s: LanesScene, points: Points): void {
   const { g } = s;
   const c = ink();

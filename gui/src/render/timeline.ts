@@ -3,7 +3,7 @@
 // search; what is narrower than a pixel is merged with its neighbours.
 import type { Rows, Tile } from '../work/messages';
 import type { Program } from '../model/program';
-import { hatch, ink, type Ink } from './ink';
+import { hatch, imageFor, ink, pixelOf, type Ink } from './ink';
 
 export interface TimelineScene {
   g: CanvasRenderingContext2D;
@@ -44,7 +44,7 @@ export function objectAt(p: Program, rows: Rows, row: number, call: number, slac
 }
 
 export function paintTimeline(s: TimelineScene): void {
-  const { g, width, height, rows, rowHeight } = s;
+  const { g, width, height, rows, rowHeight, program: p } = s;
   if (width < 2) return;
   const c = ink();
   g.fillStyle = c.paper;
@@ -53,76 +53,85 @@ export function paintTimeline(s: TimelineScene): void {
   const last = Math.min(rowCount(rows), Math.ceil(s.firstRow + height / rowHeight));
   const perCall = width / (s.to - s.from);
   const bar = Math.max(1, rowHeight >= 8 ? rowHeight - 3 : rowHeight - (rowHeight > 2 ? 1 : 0));
-  if (rowHeight < kLow && last - first > 40) paintLow(s, c, first, last);
-  else
-    for (let row = first; row < last; row++) {
-      const y = (row - s.firstRow) * rowHeight + (rowHeight - bar) / 2;
-      paintRow(s, c, row, y, bar, perCall);
-    }
+  const wide = paintNarrow(s, c, first, last, bar);
+  for (const [row, i] of wide) paintBar(s, c, i, (p.begin[i]! - s.from) * perCall, (p.end[i]! - s.from) * perCall, rowTop(s, row, bar), bar, perCall);
   if (s.cursor !== null && s.cursor >= s.from && s.cursor < s.to) {
     g.fillStyle = c.select;
     g.fillRect((s.cursor + 0.5 - s.from) * perCall, 0, 1.5, height);
   }
 }
+const rowTop = (s: TimelineScene, row: number, bar: number): number => (row - s.firstRow) * s.rowHeight + (s.rowHeight - bar) / 2;
 
-const kLow = 5; // pixels; rows below it are painted as one image
+const kLow = 5; // pixels; in rows below it nothing has a shape
+const kWide = 20; // pixels; what is narrower has none either
+const kMostWide = 500; // more shapes than that are slow to paint, and to look at
 
-// Rows too low for shapes: each pixel is between paper and the colours of use and of memory held unused, by their share of
-// the calls in it. From the rows' tile where a pixel covers as much as its stretches, else from the objects.
-function paintLow(s: TimelineScene, c: Ink, first: number, last: number): void {
-  const { g, program: p, rows } = s;
+// What has no shape, as one image: each pixel lies between paper and the colours of use and of memory held unused, by their
+// share of the calls in it. From the rows' tile where a pixel covers as much as its stretches, else from the objects.
+// Returns the objects that are left to paint, with their rows.
+function paintNarrow(s: TimelineScene, c: Ink, first: number, last: number, bar: number): [number, number][] {
+  const { g, rows } = s;
   const ratio = g.getTransform().a;
   const width = Math.max(1, Math.floor(s.width * ratio));
   const height = Math.max(1, Math.floor(s.height * ratio));
-  const image = g.createImageData(width, height);
+  const image = imageFor(g, width, height);
   const pixels = new Uint32Array(image.data.buffer);
   const palette = blends(c);
   pixels.fill(palette[0]!);
   const line = new Uint32Array(width);
-  const used = new Float32Array(width + 1);
-  const idle = new Float32Array(width + 1);
   const callsOfPixel = (s.to - s.from) / width;
-  const tile = rows.tile;
-  const all = p.calls;
-  const fromTile = tile !== undefined && callsOfPixel >= (0.75 * all) / tile.stretches;
+  const fromTile = rows.tile !== undefined && callsOfPixel >= (0.75 * s.program.calls) / rows.tile.stretches;
+  let least = s.rowHeight < kLow ? Infinity : kWide * ratio * callsOfPixel; // calls of what gets a shape
+  let wide: [number, number][] = [];
+  for (let enough = least === Infinity; !enough; least *= 2) {
+    wide = [];
+    for (let row = first; row < last && wide.length <= kMostWide; row++) addWide(s, row, least, wide);
+    enough = wide.length <= kMostWide;
+    if (enough) break;
+  }
+  const sampler = fromTile ? tileSampler(rows.tile!, s, callsOfPixel, palette, line) : objectSampler(s, callsOfPixel, palette, line, least);
   for (let row = first; row < last; row++) {
-    used.fill(0);
-    idle.fill(0);
-    if (fromTile) sampleTile(tile, row, s.from, callsOfPixel, all, used, idle);
-    else sampleObjects(s, row, callsOfPixel, used, idle);
-    for (let x = 0; x < width; x++) {
-      const u = Math.min(kBlends, Math.ceil(used[x]! * kBlends));
-      const i = Math.min(kBlends - u, Math.ceil(idle[x]! * kBlends));
-      line[x] = palette[u * (kBlends + 1) + i]!;
-    }
-    const y0 = Math.max(0, Math.round((row - s.firstRow) * s.rowHeight * ratio));
-    const gap = s.rowHeight >= 4 ? ratio : 0;
-    const y1 = Math.min(height, Math.max(y0 + 1, Math.round((row + 1 - s.firstRow) * s.rowHeight * ratio - gap)));
-    for (let y = y0; y < y1; y++) pixels.set(line, y * width);
+    if (!sampler(row)) continue;
+    const top = rowTop(s, row, bar) * ratio;
+    const y1 = Math.min(height, Math.max(Math.round(top) + 1, Math.round(top + bar * ratio)));
+    for (let y = Math.max(0, Math.round(top)); y < y1; y++) pixels.set(line, y * width);
   }
   g.putImageData(image, 0, 0);
+  return wide;
 }
 
-function sampleTile(tile: Tile, row: number, from: number, callsOfPixel: number, all: number, used: Float32Array, idle: Float32Array): void {
-  const base = row * tile.stretches;
-  const perCall = tile.stretches / all;
-  for (let x = 0; x < used.length - 1; x++) {
-    const a = Math.floor((from + x * callsOfPixel) * perCall);
-    const b = Math.min(tile.stretches, Math.max(a + 1, Math.ceil((from + (x + 1) * callsOfPixel) * perCall)));
-    let u = 0;
-    let i = 0;
-    for (let k = a; k < b; k++) {
-      u += tile.used[base + k]!;
-      i += tile.idle[base + k]!;
+// Fills `line` with a row's colours; false: the row is empty.
+type Sampler = (row: number) => boolean;
+
+function tileSampler(finest: Tile, s: TimelineScene, callsOfPixel: number, palette: Uint32Array, line: Uint32Array): Sampler {
+  let tile = finest;
+  while (tile.coarser && callsOfPixel >= s.program.calls / tile.coarser.stretches) tile = tile.coarser;
+  const perCall = tile.stretches / s.program.calls;
+  const from = new Uint32Array(line.length + 1);
+  for (let x = 0; x < from.length; x++) from[x] = Math.min(tile.stretches, Math.floor((s.from + x * callsOfPixel) * perCall));
+  return (row) => {
+    const base = row * tile.stretches;
+    for (let x = 0; x < line.length; x++) {
+      const a = base + from[x]!;
+      const b = Math.min(base + tile.stretches, Math.max(a + 1, base + from[x + 1]!));
+      let used = 0;
+      let idle = 0;
+      for (let k = a; k < b; k++) {
+        used += tile.used[k]!;
+        idle += tile.idle[k]!;
+      }
+      const share = 1 / (b - a);
+      line[x] = palette[kSteps[(used * share) | 0]! * (kBlends + 1) + kSteps[(idle * share) | 0]!]!;
     }
-    used[x] = u / (255 * Math.max(1, b - a));
-    idle[x] = i / (255 * Math.max(1, b - a));
-  }
+    return true;
+  };
 }
 
-function sampleObjects(s: TimelineScene, row: number, callsOfPixel: number, used: Float32Array, idle: Float32Array): void {
+function objectSampler(s: TimelineScene, callsOfPixel: number, palette: Uint32Array, line: Uint32Array, least: number): Sampler {
   const { program: p, rows } = s;
-  const width = used.length - 1;
+  const width = line.length;
+  const used = new Float32Array(width + 1);
+  const idle = new Float32Array(width + 1);
   const add = (into: Float32Array, from: number, to: number): void => {
     let a = Math.max(0, (from - s.from) / callsOfPixel);
     const b = Math.min(width, (to - s.from) / callsOfPixel);
@@ -132,74 +141,82 @@ function sampleObjects(s: TimelineScene, row: number, callsOfPixel: number, used
       a = x + 1;
     }
   };
-  for (let k = firstIn(p, rows, row, s.from); k < rows.from[row + 1]!; k++) {
-    const i = rows.items[k]!;
-    if (p.begin[i]! >= s.to) break;
-    const first = p.first[i]! < 0 ? p.end[i]! : p.first[i]!;
-    const last = p.first[i]! < 0 ? p.end[i]! : Math.min(p.end[i]!, p.last[i]! + 1);
-    add(idle, p.begin[i]!, first);
-    add(used, first, last);
-    add(idle, last, p.end[i]!);
-  }
+  return (row) => {
+    let isEmpty = true;
+    for (let k = firstIn(p, rows, row, s.from); k < rows.from[row + 1]!; k++) {
+      const i = rows.items[k]!;
+      const begin = p.begin[i]!;
+      const end = p.end[i]!;
+      if (begin >= s.to) break;
+      if (end - begin >= least) continue;
+      if (isEmpty) {
+        used.fill(0);
+        idle.fill(0);
+        isEmpty = false;
+      }
+      const first = p.first[i]! < 0 ? end : p.first[i]!;
+      const last = p.first[i]! < 0 ? end : Math.min(end, p.last[i]! + 1);
+      add(idle, begin, first);
+      add(used, first, last);
+      add(idle, last, end);
+    }
+    if (isEmpty) return false;
+    for (let x = 0; x < width; x++) {
+      const u = used[x]!;
+      const i = idle[x]!;
+      line[x] = u + i === 0 ? palette[0]! : palette[kSteps[u < 1 ? (u * 255) | 0 : 255]! * (kBlends + 1) + kSteps[i < 1 ? (i * 255) | 0 : 255]!]!;
+    }
+    return true;
+  };
 }
 
-// Paper, use and idleness mixed in steps: by use, then idleness.
-const kBlends = 24;
-function blends(c: Ink): Uint32Array {
-  const [paper, used, idle] = [c.paper, c.used, c.head].map(rgb) as [number[], number[], number[]];
-  const palette = new Uint32Array((kBlends + 1) ** 2);
-  for (let u = 0; u <= kBlends; u++)
-    for (let i = 0; u + i <= kBlends; i++) {
-      const [r, g, b] = [0, 1, 2].map((k) => (paper[k]! * (kBlends - u - i) + used[k]! * u + idle[k]! * i) / kBlends) as [number, number, number];
-      palette[u * (kBlends + 1) + i] = (255 << 24) | (Math.round(b) << 16) | (Math.round(g) << 8) | Math.round(r);
-    }
-  return palette;
-}
-function rgb(colour: string): number[] {
-  const hex = /^#([0-9a-f]{6})$/i.exec(colour)?.[1] ?? '888888';
-  return [0, 2, 4].map((k) => parseInt(hex.slice(k, k + 2), 16));
-}
-function paintRow(s: TimelineScene, c: Ink, row: number, y: number, bar: number, perCall: number): void {
-  const { g, program: p, rows } = s;
+// Of a row's objects in sight those of at least `least` calls: past the others in strides of as many.
+function addWide(s: TimelineScene, row: number, least: number, wide: [number, number][]): void {
+  const { program: p, rows } = s;
   const stop = rows.from[row + 1]!;
   let at = firstIn(p, rows, row, s.from);
-  let merged = -1; // right end of the run of narrow bars, in pixels
-  let mergedFrom = 0;
-  const flush = (): void => {
-    if (merged < 0) return;
-    g.fillStyle = c.dim;
-    g.fillRect(mergedFrom, y, Math.max(1, merged - mergedFrom), bar);
-    merged = -1;
-  };
   while (at < stop) {
     const i = rows.items[at]!;
-    if (p.begin[i]! >= s.to) break;
-    const x0 = (p.begin[i]! - s.from) * perCall;
-    const x1 = (p.end[i]! - s.from) * perCall;
-    if (x1 - x0 >= 2) {
-      flush();
-      paintBar(s, c, i, x0, x1, y, bar, perCall);
+    const begin = p.begin[i]!;
+    if (begin >= s.to) return;
+    if (p.end[i]! - begin >= least || stop - rows.from[row]! === 1) {
+      wide.push([row, i]);
       at++;
       continue;
     }
-    if (merged >= 0 && x0 > merged + 1) flush();
-    if (merged < 0) mergedFrom = x0;
-    merged = Math.max(x1, x0 + 1);
-    // On to the first that ends beyond this pixel.
-    const beyond = s.from + (merged + 0.5) / perCall;
+    // What is wide ends at least so far on.
+    const beyond = begin + least;
     let step = 1;
-    while (at + step < stop && p.end[rows.items[at + step]!]! <= beyond) step *= 2;
+    while (at + step < stop && p.end[rows.items[at + step]!]! < beyond) step *= 2;
     let low = at + (step >> 1) + (step === 1 ? 1 : 0);
     let high = Math.min(stop, at + step);
     while (low < high) {
       const mid = (low + high) >>> 1;
-      if (p.end[rows.items[mid]!]! <= beyond) low = mid + 1;
+      if (p.end[rows.items[mid]!]! < beyond) low = mid + 1;
       else high = mid;
     }
     at = Math.max(low, at + 1);
   }
-  flush();
 }
+
+// Paper, use and idleness mixed in steps; of a share in 255ths the step, any share at all the first.
+const kBlends = 24;
+const kSteps = Uint8Array.from({ length: 256 }, (_, k) => Math.ceil((k * kBlends) / 255));
+function blends(c: Ink): Uint32Array {
+  const [paper, used, idle] = [c.paper, c.used, c.head].map(pixelOf) as [number, number, number];
+  const palette = new Uint32Array((kBlends + 1) ** 2);
+  const part = (pixel: number, shift: number): number => (pixel >> shift) & 255;
+  for (let u = 0; u <= kBlends; u++)
+    for (let more = 0; more <= kBlends; more++) {
+      const i = Math.min(more, kBlends - u);
+      let pixel = 255 << 24;
+      for (const shift of [0, 8, 16]) pixel |= Math.round((part(paper, shift) * (kBlends - u - i) + part(used, shift) * u + part(idle, shift) * i) / kBlends) << shift;
+      palette[u * (kBlends + 1) + more] = pixel;
+    }
+  return palette;
+}
+
+const kHatched = 14; // pixels; hatching says nothing in less
 
 function paintBar(s: TimelineScene, c: Ink, i: number, x0: number, x1: number, y: number, bar: number, perCall: number): void {
   const { g, program: p } = s;
@@ -211,7 +228,7 @@ function paintBar(s: TimelineScene, c: Ink, i: number, x0: number, x1: number, y
     g.fillStyle = style;
     g.fillRect(a, y, b - a, bar);
   };
-  const rich = bar >= 5 && x1 - x0 > 5;
+  const rich = bar >= 5 && x1 - x0 >= kHatched;
   if (p.first[i]! < 0) {
     fill(left, right, rich ? hatch(g, 'cross', c.unused, c.paper) : c.unused);
   } else {

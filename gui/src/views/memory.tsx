@@ -26,6 +26,14 @@ export function MemoryView() {
   const [stacked, setStacked] = useState(true);
   const parts = useSites(p, device, stacked && curve.stretch === 1);
   const reserved = p.report.device.memory_bytes;
+  const shares = useMemo(() => parts.length > 0 && <Parts parts={parts} curve={curve} at={at ?? peakAt} />, [parts, curve, at, peakAt]);
+  // Panning changes nothing here: without this it would be compared cell by cell each time.
+  const below = useMemo(() => (
+    <div class="columns">
+      <Peaks p={p} />
+      <LiveThere p={p} device={device} />
+    </div>
+  ), [p, device, at, selected.value]);
   return (
     <div class="memory">
       <section class="card" aria-label="Live bytes">
@@ -56,13 +64,10 @@ export function MemoryView() {
             zoom(e.deltaY > 0 ? 1.25 : 0.8, callAt(scene((e.currentTarget as HTMLElement).clientWidth), x));
           }}
         />
-        {parts.length > 0 && <Parts parts={parts} curve={curve} at={at ?? peakAt} />}
+        {shares}
         <p class="dim">{reserved > 0 ? <>The device has {bytes(reserved)}; the highest point in sight uses {percent(highest, reserved)} of it.</> : 'The device did not tell its capacity.'}{curve.stretch > 1 && ` Each step shows the highest value in ${count(curve.stretch)} calls, exactly.`}</p>
       </section>
-      <div class="columns">
-        <Peaks p={p} />
-        <LiveThere p={p} device={device} />
-      </div>
+      {below}
       {(p.report.pinned_peak_bytes ?? 0) > 0 && <Pinned p={p} />}
     </div>
   );

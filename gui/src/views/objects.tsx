@@ -52,6 +52,29 @@ export function ObjectsView() {
     const i = objectAt(p, rows, r, (from + to) / 2, (to - from) / 2);
     if (i >= 0) listed.push(i);
   }
+  // Panning changes no label.
+  const labels = useMemo(() => labelled && (
+    <div class="labels" role="grid" aria-label="Objects" aria-rowcount={n} tabIndex={0} onKeyDown={(e) => moveInGrid(e, rows.items, scroller.current, rowHeight, scale)}>
+      {visible.map((r) => {
+        const i = rows.items[r]!;
+        return (
+          <div
+            key={i}
+            role="row"
+            aria-rowindex={r + 1}
+            aria-selected={i === selected.value}
+            class={i === selected.value ? 'current' : ''}
+            style={{ top: `${(r - firstRow) * rowHeight}px`, height: `${rowHeight}px` }}
+            onClick={() => select(i)}
+          >
+            <span role="gridcell" class="name">{p.name(i)}</span>
+            <span role="gridcell" class="number">{bytes(p.size[i]!)}</span>
+            <span role="gridcell" class="dim">{p.siteText(i)}</span>
+          </div>
+        );
+      })}
+    </div>
+  ), [p, rows, firstRow, rowHeight, viewHeight, selected.value]);
   const callOf = (x: number, width: number): number => from + (x / width) * (to - from);
   const canvasWidth = (): number => scroller.current?.querySelector('canvas')?.clientWidth ?? 1;
   const under = (x: number, y: number): number => objectAt(p, rows, Math.floor(firstRow + y / rowHeight), callOf(x, canvasWidth()), (3 * (to - from)) / canvasWidth());
@@ -81,28 +104,7 @@ export function ObjectsView() {
       <div class="timeline" ref={scroller} tabIndex={-1} onScroll={(e) => setTop(e.currentTarget.scrollTop)}>
         <div style={{ height: `${tall}px`, width: '1px', position: 'absolute' }} />
         <div class="sticky">
-          {labelled && (
-            <div class="labels" role="grid" aria-label="Objects" aria-rowcount={n} tabIndex={0} onKeyDown={(e) => moveInGrid(e, rows.items, scroller.current, rowHeight, scale)}>
-              {visible.map((r) => {
-                const i = rows.items[r]!;
-                return (
-                  <div
-                    key={i}
-                    role="row"
-                    aria-rowindex={r + 1}
-                    aria-selected={i === selected.value}
-                    class={i === selected.value ? 'current' : ''}
-                    style={{ top: `${(r - firstRow) * rowHeight}px`, height: `${rowHeight}px` }}
-                    onClick={() => select(i)}
-                  >
-                    <span role="gridcell" class="name">{p.name(i)}</span>
-                    <span role="gridcell" class="number">{bytes(p.size[i]!)}</span>
-                    <span role="gridcell" class="dim">{p.siteText(i)}</span>
-                  </div>
-                );
-              })}
-            </div>
-          )}
+          {labels}
           {!labelled && listed.length > 0 && (
             <div class="listed" role="grid" aria-label="Objects in sight" aria-rowcount={n} tabIndex={0} onKeyDown={(e) => moveInList(e, listed)}>
               {listed.map((i) => (

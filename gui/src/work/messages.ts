@@ -23,6 +23,7 @@ export interface Tile {
   stretches: number; // a row's values
   used: Uint8Array; // 255: all of the stretch
   idle: Uint8Array;
+  coarser: Tile | null; // of half as many stretches
 }
 export interface Steps {
   at: Uint32Array;
