@@ -44,9 +44,9 @@ function narrow(values: Float64Array): Numbers {
     if (v < low) low = v;
     if (v > high) high = v;
   }
-  if (low >= 0 && high < 256) return Uint8Array.from(values);
-  if (low >= 0 && high < 65536) return Uint16Array.from(values);
-  if (low >= -2147483648 && high < 2147483648) return Int32Array.from(values);
+  if (low >= 0 && high < 256) return new Uint8Array(values);
+  if (low >= 0 && high < 65536) return new Uint16Array(values);
+  if (low >= -2147483648 && high < 2147483648) return new Int32Array(values);
   return values;
 }
 

@@ -249,7 +249,9 @@ export class Program {
     return curveOf(this.begin, this.end, this.size, this.calls, (i) => this.kind[i] === pinned);
   }
   get devices(): number[] {
-    return [...new Set(Array.from(this.device))].sort((a, b) => a - b);
+    const seen = new Set<number>();
+    for (let i = 0; i < this.count; i++) seen.add(this.device[i]!);
+    return [...seen].sort((a, b) => a - b);
   }
   // Places of what is alive at a call, largest first.
   liveAt(call: number, device: number): number[] {

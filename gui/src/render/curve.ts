@@ -21,6 +21,7 @@ export interface CurveScene {
   left?: number; // room for the axis
 }
 const kBottom = 18;
+const kManySteps = 100_000; // beyond them a column is two pixels wide; its value is the highest in it all the same
 
 export function xOf(s: { from: number; to: number; width: number; left?: number }, call: number): number {
   const left = s.left ?? 64;
@@ -51,7 +52,8 @@ export function paintCurve(s: CurveScene): void {
       g.fillText(bytes(t), left - 6, Math.max(7, y(t)));
     }
   }
-  const columns = Math.max(1, Math.floor(width - left));
+  const wide = s.curve.at.length > kManySteps ? 2 : 1; // pixels of a column
+  const columns = Math.max(1, Math.floor((width - left) / wide));
   const scale = (s.to - s.from) / columns;
   const { most, at } = s.curve.windows(s.from, scale, columns);
   const outline = (value: (px: number) => number, colour: string, thick: number): void => {
@@ -60,8 +62,8 @@ export function paintCurve(s: CurveScene): void {
     for (let px = 1, run = 0; px <= columns; px++) {
       const now = px < columns ? y(value(px)) : NaN;
       if (now === before) continue;
-      g.fillRect(left + run, before - thick / 2, px - run, thick);
-      if (px < columns) g.fillRect(left + px - thick / 2, Math.min(now, before) - thick / 2, thick, Math.abs(now - before) + thick);
+      g.fillRect(left + run * wide, before - thick / 2, (px - run) * wide, thick);
+      if (px < columns) g.fillRect(left + px * wide - thick / 2, Math.min(now, before) - thick / 2, thick, Math.abs(now - before) + thick);
       before = now;
       run = px;
     }
@@ -69,12 +71,12 @@ export function paintCurve(s: CurveScene): void {
   const dashed = (value: (px: number) => number): void => {
     g.beginPath();
     for (let px = 0; px < columns; px++) {
-      g.lineTo(left + px, y(value(px)));
-      g.lineTo(left + px + 1, y(value(px)));
+      g.lineTo(left + px * wide, y(value(px)));
+      g.lineTo(left + (px + 1) * wide, y(value(px)));
     }
-    g.lineTo(left + columns, floor);
+    g.lineTo(left + columns * wide, floor);
   };
-  paintBands(s, [...(s.stack ?? []).map((part) => ({ tops: part.curve.valuesAt(at), colour: part.colour }))], most, y, left, floor);
+  paintBands(s, [...(s.stack ?? []).map((part) => ({ tops: part.curve.valuesAt(at), colour: part.colour }))], most, wide, y, left, floor);
   outline((px) => most[px]!, c.curve, 1.5);
   if (s.removed) {
     const r = s.removed;
@@ -92,8 +94,8 @@ export function paintCurve(s: CurveScene): void {
     for (let px = 0; px < columns; px++) {
       const a = (s.from + px * scale) * share;
       const v = y(s.compare.highest(a, a + scale * share));
-      g.lineTo(left + px, v);
-      g.lineTo(left + px + 1, v);
+      g.lineTo(left + px * wide, v);
+      g.lineTo(left + (px + 1) * wide, v);
     }
     g.strokeStyle = c.head;
     g.lineWidth = 2;
@@ -118,12 +120,12 @@ export function paintCurve(s: CurveScene): void {
 
 // Bands on each other up to the curve, as one image: each pixel shows the split at the call where its value is highest, so that
 // the parts and the rest sum to it exactly.
-function paintBands(s: CurveScene, parts: { tops: Float64Array; colour: string }[], most: Float64Array, y: (v: number) => number, left: number, floor: number): void {
+function paintBands(s: CurveScene, parts: { tops: Float64Array; colour: string }[], most: Float64Array, wide: number, y: (v: number) => number, left: number, floor: number): void {
   const { g } = s;
   const c = ink();
   const ratio = g.getTransform().a;
   const columns = most.length;
-  const width = Math.round(columns * ratio);
+  const width = Math.round(columns * wide * ratio);
   const height = Math.round(floor * ratio);
   const image = imageFor(g, width, height);
   const pixels = new Uint32Array(image.data.buffer);
@@ -132,7 +134,7 @@ function paintBands(s: CurveScene, parts: { tops: Float64Array; colour: string }
   // The upper edge of each band in each column; then row by row from the top, as memory lies.
   const edges = colours.map(() => new Int32Array(width));
   for (let x = 0; x < width; x++) {
-    const px = Math.min(columns - 1, Math.floor(x / ratio));
+    const px = Math.min(columns - 1, Math.floor(x / (wide * ratio)));
     let sum = 0;
     for (let k = 0; k < colours.length; k++) {
       sum = k < parts.length ? sum + parts[k]!.tops[px]! : most[px]!;
