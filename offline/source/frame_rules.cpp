@@ -44,6 +44,20 @@ bool is_system_file(std::string_view file) {
   return starts_with_any(file, kRoots) || file.starts_with("./csu/") || file.starts_with("./nptl/");
 }
 
+bool is_framework_frame(std::string_view function, std::string_view file) {
+  static constexpr std::array<std::string_view, 4> kFunctions{"torch::", "c10::", "at::", "_Py"};
+  static constexpr std::array<std::string_view, 11> kParts{
+      "/site-packages/", "/dist-packages/", "/lib/python3.", "torch/csrc/", "aten/src/",
+      "/c10/",           "/torch/_",        "/torch/nn/",    "/torch/optim/", "/torch/utils/",
+      "/torchinductor_"};
+  if (file.empty() || file == "??" || file.front() == '<') return true;
+  if (file.ends_with(".c") || file.ends_with(".h")) return true;  // of the interpreter
+  if (starts_with_any(function, kFunctions) && !file.ends_with(".py")) return true;
+  return std::any_of(kParts.begin(), kParts.end(), [&](std::string_view part) {
+    return file.find(part) != std::string_view::npos;
+  });
+}
+
 bool is_start_up(std::string_view function) {
   static constexpr std::array<std::string_view, 8> kNames{
       "_start", "__libc_start_main", "__libc_start_call_main", "start_thread", "clone",

@@ -11,6 +11,9 @@ namespace drgpum {
 bool is_system_module(std::string_view path);
 // A header or source that comes with CUDA, the compiler or the system.
 bool is_system_file(std::string_view file);
+// Of a frame that came with its line, not from a module: it is of an interpreter, of Python's library
+// or an installed package (torch and the like), or has no file; the developer's code called it.
+bool is_framework_frame(std::string_view function, std::string_view file);
 // What runs before main and at a thread's start: _start, __libc_start_main, start_thread.
 bool is_start_up(std::string_view function);
 // A stub that nvcc makes for a kernel's launch.

@@ -59,9 +59,11 @@ class PathResolver {
 
   void collect_addresses() {
     for (const TraceCallPath& path : trace_.call_paths().rows())
-      for (const std::uint64_t frame : trace_.frames(path.id))
+      for (const std::uint64_t frame : trace_.frames(path.id)) {
+        if (trace_.source_frame(frame) != nullptr) continue;
         if (const TraceModule* module = module_of(path, frame))
           addresses_[module].push_back(virtual_address(*module, frame));
+      }
   }
 
   void symbolize(const TraceModule& module, std::vector<std::uint64_t>& addresses) {
@@ -134,6 +136,12 @@ class PathResolver {
     Frames all;
     const std::string kernel = kernel_of(path);
     for (const std::uint64_t address : trace_.frames(path.id)) {
+      if (const trace::SourceFrameRecord* known = trace_.source_frame(address)) {
+        all.push_back({keep(known->function), keep(known->file), known->line, false,
+                       is_framework_frame(known->function, known->file)});
+        if (!all.back().of_framework) mine.push_back(all.back());
+        continue;
+      }
       const TraceModule* module = module_of(path, address);
       Frames frames;
       if (module != nullptr) frames = resolved_[{module, virtual_address(*module, address)}];
@@ -189,7 +197,7 @@ class PathResolver {
   // It does nothing on the GPU but allocate, at one line, and its name or its several callers say
   // that it does so for others. A fill of what it allocated is allowed to one that has the name.
   bool only_wraps(const PathFrame& frame) {
-    if (is_system_file(frame.file)) return true;
+    if (is_system_file(frame.file) || frame.of_framework) return true;
     constexpr auto bit = [](ApiKind kind) { return 1u << static_cast<unsigned>(kind); };
     const Function& function = function_of(frame);
     const bool named = has_allocator_name(frame.function);
@@ -199,14 +207,25 @@ class PathResolver {
     return function.allocation_lines.size() == 1 && (named || function.callers.size() > 1);
   }
 
+  // Of frames that are all a framework's: the innermost that has a line.
+  static std::size_t innermost_line(const PathFrames& path) {
+    for (std::size_t k = 0; k < path.frames.size(); ++k)
+      if (path.frames[k].line != 0) return k;
+    return 0;
+  }
+
   void choose_site(const TraceCallPath& path) {
     PathFrames& found = map_.paths_[path.id.value];
     std::size_t site = 0;
     while (allocates(path) && site + 1 < found.frames.size() && only_wraps(found.frames[site]))
       ++site;
     // Full stacks begin in system code.
-    while (site + 1 < found.frames.size() && is_system_file(found.frames[site].file))
+    const auto is_theirs = [](const PathFrame& frame) {
+      return is_system_file(frame.file) || frame.of_framework;
+    };
+    while (site + 1 < found.frames.size() && is_theirs(found.frames[site]))
       ++site;
+    if (site < found.frames.size() && found.frames[site].of_framework) site = innermost_line(found);
     found.site = found.frames.empty() ? 0 : site;
   }
 

@@ -20,6 +20,7 @@ struct PathFrame {
   std::string_view file;      // empty: not known
   std::uint32_t line = 0;
   bool inlined = false;  // into the frame that follows
+  bool of_framework = false;  // of a frame that came with its line: is_framework_frame()
 };
 
 struct PathFrames {

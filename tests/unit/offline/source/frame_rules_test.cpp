@@ -74,5 +74,15 @@ TEST(FrameRulesTest, AllocatorsAreKnownByTheirOwnNameOnly) {
   EXPECT_FALSE(has_allocator_name("main"));
 }
 
+TEST(FrameRulesTest, FramesOfTheFrameworkAreNotTheDevelopers) {
+  for (const char* file :
+       {"", "??", "<frozen runpy>", "/v/lib/python3.12/threading.py", "Objects/methodobject.c",
+        "/v/site-packages/torch/nn/modules/module.py", "/tmp/torchinductor_me/ab/cab.py"})
+    EXPECT_TRUE(is_framework_frame("f", file)) << file;
+  EXPECT_TRUE(is_framework_frame("torch::autograd::Engine::run()", "engine.cpp"));
+  EXPECT_FALSE(is_framework_frame("forward", "/home/me/model/attention.py"));
+  EXPECT_FALSE(is_framework_frame("at::home", "/home/me/at.py"));
+}
+
 }  // namespace
 }  // namespace drgpum
