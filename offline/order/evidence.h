@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -116,12 +117,25 @@ struct Stream {
   std::uint16_t context = 0;
   std::uint32_t id = 0;
   std::uint32_t end = kNone;  // destroyed before this API
+  std::uint32_t name = 0;     // in `names`; 0: none
+};
+
+// From call `api` on the program has given the object back; its memory waits for streams.
+struct FreeRequest {
+  std::uint32_t object = 0;
+  std::uint32_t api = 0;
+};
+
+struct ObjectDetail {
+  std::uint32_t object = 0;
+  std::uint32_t text = 0;  // in `names`
 };
 
 struct FailedAllocation {
   std::uint32_t api = 0;
   std::uint64_t requested = 0;
   std::int32_t error = 0;
+  std::optional<std::uint64_t> device_free = {};
 };
 
 struct Evidence {
@@ -142,6 +156,9 @@ struct Evidence {
   std::vector<std::string> kernels;            // mangled names by kernel id
   std::vector<Object> objects;
   std::vector<FailedAllocation> failed;
+  std::vector<FreeRequest> free_requests;    // in the order of the trace
+  std::vector<ObjectDetail> object_details;  // likewise
+  std::vector<std::uint32_t> iteration_marks;  // APIs at which iterations begin, rising
   std::vector<std::uint64_t> use_begin;  // by object, and one more: into `uses`
   std::vector<Use> uses;                 // per object in issue order, one per API
   std::vector<UseDetail> details;
@@ -151,6 +168,10 @@ struct Evidence {
   std::uint32_t thread_count = 1;
 
   std::uint32_t api_count() const { return static_cast<std::uint32_t>(apis.size()); }
+  // False: only allocations and frees are there, so nothing is known to be unused or idle.
+  bool records_accesses() const { return process.mode != "allocations"; }
+  // The process lived on when the trace ended: what is alive then has not leaked.
+  bool still_running() const { return has_end && last.still_running; }
   std::span<const Use> uses_of(std::uint32_t object) const {
     return {uses.data() + use_begin[object], uses.data() + use_begin[object + 1]};
   }

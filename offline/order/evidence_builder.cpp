@@ -65,7 +65,8 @@ class EvidenceBuilder::Impl {
   }
   Status take(const trace::StreamRecord& r) {
     streams_.set(r.id.value, static_cast<std::uint32_t>(out_.streams.size()));
-    out_.streams.push_back({r.kind, context_of(r.context), r.id.value, kNone});
+    out_.streams.push_back(
+        {r.kind, context_of(r.context), r.id.value, kNone, intern(r.name)});
     return Ok{};
   }
   Status take(const trace::StreamEndRecord& r) {
@@ -97,6 +98,9 @@ class EvidenceBuilder::Impl {
     o.alloc = static_cast<std::uint32_t>(r.allocated_by.value);
     o.end = kNone;
     o.name = intern(r.name);
+    if (!r.detail.empty())
+      out_.object_details.push_back(
+          {static_cast<std::uint32_t>(out_.objects.size()), intern(r.detail)});
     objects_.set(o.id, static_cast<std::uint32_t>(out_.objects.size()));
     out_.objects.push_back(o);
     return Ok{};
@@ -104,6 +108,12 @@ class EvidenceBuilder::Impl {
   Status take(const trace::ObjectEndRecord& r) {
     const std::uint32_t object = objects_.find(r.id.value);
     if (object != kNone) end_object(object, static_cast<std::uint32_t>(r.at.value), kNone);
+    return Ok{};
+  }
+  Status take(const trace::FreeRequestRecord& r) {
+    const std::uint32_t object = objects_.find(r.id.value);
+    if (object != kNone)
+      out_.free_requests.push_back({object, static_cast<std::uint32_t>(r.at.value)});
     return Ok{};
   }
   Status take(const trace::ObjectNameRecord& r) {
@@ -177,6 +187,7 @@ class EvidenceBuilder::Impl {
   void add_extent(std::uint32_t object, const Extent& extent, std::uint32_t api,
                   std::uint32_t flags);
   void fill_payload(Api& api, const trace::GpuApi& r, std::uint32_t index);
+  void mark_segments();
   void close_lives();
   void collect_launches();
 
@@ -224,7 +235,7 @@ void EvidenceBuilder::Impl::fill_payload(Api& api, const trace::GpuApi& r, std::
     if (alloc->object != trace::kNoObject) api.payload = objects_.find(alloc->object.value);
     if (alloc->error == 0) return;
     api.flags |= kApiFailed;
-    out_.failed.push_back({index, alloc->requested, alloc->error});
+    out_.failed.push_back({index, alloc->requested, alloc->error, alloc->device_free});
   } else if (const auto* free = std::get_if<trace::FreeApi>(&r.payload)) {
     if (free->error != 0) api.flags |= kApiFailed;
     if (free->object == trace::kNoObject) return;
@@ -250,6 +261,8 @@ void EvidenceBuilder::Impl::fill_payload(Api& api, const trace::GpuApi& r, std::
       api.payload = static_cast<std::uint32_t>(sync->recorded_by.value);
     api.flags = static_cast<std::uint8_t>(api.flags |
                                           (static_cast<unsigned>(sync->scope) << kApiScopeShift));
+  } else if (const auto* mark = std::get_if<trace::MarkApi>(&r.payload)) {
+    if (mark->kind == trace::MarkKind::kIteration) out_.iteration_marks.push_back(index);
   }
 }
 
@@ -318,12 +331,22 @@ Status EvidenceBuilder::Impl::take(const trace::AccessMapRecord& r) {
   return Ok{};
 }
 
+// Where an allocator's history tells of its blocks, its segments are no blocks, even empty ones.
+void EvidenceBuilder::Impl::mark_segments() {
+  const auto is_part = [](const Object& o) { return o.kind == trace::ObjectKind::kSubObject; };
+  if (out_.records_accesses() || std::none_of(out_.objects.begin(), out_.objects.end(), is_part))
+    return;
+  for (Object& o : out_.objects)
+    if (o.parent == kNone && !is_part(o)) o.has_children = true;
+}
+
 // Objects that nothing ended live to the end of their parent, their context or the trace.
 void EvidenceBuilder::Impl::close_lives() {
   const std::uint32_t last = out_.api_count();
   std::vector<std::uint32_t> context_end(out_.context_device.size() + 1, last);
   for (const auto& [context, at] : context_ends_)
     if (context < context_end.size()) context_end[context] = std::min(at, last);
+  mark_segments();
   for (Object& o : out_.objects) {
     o.alloc = std::min(o.alloc, last);
     std::uint32_t limit = o.context < context_end.size() ? context_end[o.context] : last;

@@ -65,6 +65,7 @@ bool is_ever_used(std::span<const Use> uses) {
 }
 
 StateAtPeak state_at(const Evidence& evidence, std::uint32_t object, const Peak& peak) {
+  if (!evidence.records_accesses()) return StateAtPeak::kUnknown;
   const auto uses = evidence.uses_of(object);
   if (!is_ever_used(uses)) return StateAtPeak::kUnused;
   const auto at = std::lower_bound(uses.begin(), uses.end(), peak.api,
@@ -113,7 +114,7 @@ std::vector<LivePoint> live_curve(const Evidence& evidence, std::uint16_t device
 }
 
 std::vector<LivePoint> pinned_curve(const Evidence& evidence) {
-  return curve_of(evidence, [](const Object& object) { return !object.on_device(); });
+  return curve_of(evidence, [](const Object& object) { return !object.on_device() && object.parent == kNone; });
 }
 
 std::vector<Peak> top_peaks(const Evidence& evidence, MemoryLevel level, std::size_t count) {

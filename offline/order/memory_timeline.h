@@ -22,6 +22,7 @@ enum class StateAtPeak : std::uint8_t {
   kIdle,    // used before or after, not there
   kUnused,  // no launch and no copy ever reads or computes on it
   kLeaked,  // not used any more, and never freed
+  kUnknown,  // the trace records no accesses
 };
 
 struct LiveObject {

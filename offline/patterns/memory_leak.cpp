@@ -9,9 +9,10 @@ namespace drgpum {
 // host memory leaks as well; module globals do not. Source: DrGPUM (ASPLOS '23).
 // Wasted: the whole object. Fix: free it. No distance.
 // Proven: the trace ended in order. Needs no access data, so unrecorded launches cannot make it
-// wrong; a trace that ends early can.
+// wrong; a trace that ends early can. Of a program that lived on nothing is said.
 std::vector<Finding> memory_leak(const PatternInput& in) {
   std::vector<Finding> findings;
+  if (in.evidence.still_running()) return findings;
   for (std::uint32_t o = 0; o < in.evidence.objects.size(); ++o) {
     const Object& object = in.evidence.objects[o];
     const bool in_scope = has_own_life(in, o) || (!object.on_device() && object.size > 0);

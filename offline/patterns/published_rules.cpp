@@ -144,6 +144,7 @@ void judge_reuse(const Evidence& evidence, std::vector<End>& ends, std::vector<F
 
 std::vector<Finding> published_findings(const PatternInput& in) {
   std::vector<Finding> findings;
+  if (!in.evidence.records_accesses()) return findings;
   std::map<std::uint64_t, std::vector<End>> ends_by_size;
   for (std::uint32_t o = 0; o < in.evidence.objects.size(); ++o) {
     if (!is_seen_by_published_tool(in.evidence.objects[o])) continue;

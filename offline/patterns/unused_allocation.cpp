@@ -9,9 +9,11 @@ namespace drgpum {
 // not make it used. Source: DrGPUM (ASPLOS '23), which ignores copies that read.
 // Wasted: the whole object. Fix: drop it, and what fills it. No distance.
 // Proven: every launch in its life was recorded and every access hit a known object.
-// What would make it wrong: any launch in its life that was not recorded; then nothing is said.
+// What would make it wrong: any launch in its life that was not recorded; then nothing is said,
+// nor of a trace without accesses.
 std::vector<Finding> unused_allocation(const PatternInput& in) {
   std::vector<Finding> findings;
+  if (!in.evidence.records_accesses()) return findings;
   for (std::uint32_t o = 0; o < in.evidence.objects.size(); ++o) {
     const Object& object = in.evidence.objects[o];
     if (!is_judged(in, o) || in.essentials[o].first != kNone) continue;
