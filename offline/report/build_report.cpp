@@ -65,6 +65,25 @@ class Resolver {
     if (f.host != kNone) object(f.host, true);
   }
 
+  void pressure(const MemoryPressure& p) {
+    const auto moment = [&](const PressureMoment& one) {
+      for (const PinnedSegment& pinned : one.pinned)
+        object(pinned.block, true);
+    };
+    for (const DevicePressure& device : p.devices) {
+      moment(device.reserved_peak);
+      moment(device.end);
+    }
+    for (const Growth& growth : p.growth)
+      call(growth.api);
+    for (const FailurePressure& failure : p.failures) {
+      call(failure.api);
+      moment(failure.moment);
+      for (const SiteBytes& site : failure.live)
+        call(site.api);
+    }
+  }
+
  private:
   Report& report_;
   SourceLookup& sources_;
@@ -102,6 +121,9 @@ Report build_report(Evidence evidence, bool complete, std::string incomplete_bec
 
   if (!report.peaks.empty() && options.with_pool)
     report.smartpool = pool_saving(report.evidence, report.peaks.front().device, options.level);
+
+  report.pressure = memory_pressure(report.evidence);
+  if (report.pressure) resolver.pressure(*report.pressure);
 
   for (const Peak& peak : report.peaks) {
     resolver.call(peak.api);

@@ -13,6 +13,7 @@
 #include "offline/order/memory_timeline.h"
 #include "offline/patterns/finding.h"
 #include "offline/patterns/savings.h"
+#include "offline/report/memory_pressure.h"
 
 namespace drgpum {
 
@@ -72,6 +73,7 @@ struct Report {
   std::vector<Finding> findings;  // ranked
   Savings savings;
   std::optional<PoolSaving> smartpool;
+  std::optional<MemoryPressure> pressure;  // of an allocator whose blocks are known
   std::vector<std::string> kernel_names;                   // demangled, by kernel id
   std::vector<std::string> names;                          // of objects, by index; may be empty
   std::unordered_map<std::uint32_t, CallPath> call_paths;  // those of objects and named calls

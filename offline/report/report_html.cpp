@@ -99,6 +99,8 @@ std::string_view word(StateAtPeak state) {
       return "never used";
     case StateAtPeak::kLeaked:
       return "leaked";
+    case StateAtPeak::kUnknown:
+      return "live";
   }
   return "";
 }

@@ -6,6 +6,7 @@
 
 #include "offline/patterns/patterns.h"
 #include "offline/report/json_writer.h"
+#include "offline/report/pressure_forms.h"
 #include "offline/report/programs.h"
 #include "proto/trace/names.h"
 
@@ -24,6 +25,8 @@ std::string_view word(StateAtPeak state) {
       return "unused";
     case StateAtPeak::kLeaked:
       return "leaked";
+    case StateAtPeak::kUnknown:
+      return "unknown";
   }
   return "idle";
 }
@@ -45,6 +48,7 @@ class ReportWriter {
     objects();
     findings();
     savings();
+    if (report_.pressure) write_pressure(report_, json_);
     suppressions();
   }
 
@@ -71,6 +75,7 @@ class ReportWriter {
   const Evidence& e_;
   const JsonForm& form_;
   JsonWriter& json_;
+  std::size_t next_detail_ = 0;  // they come by rising object
 };
 
 void ReportWriter::about() {
@@ -146,6 +151,7 @@ void ReportWriter::failed_allocations() {
     call("api", failed.api);
     json_.field("requested_bytes", failed.requested);
     json_.field("error", failed.error);
+    if (failed.device_free) json_.field("device_free_bytes", *failed.device_free);
     json_.end_object();
   }
   json_.end_array();
@@ -157,29 +163,7 @@ void ReportWriter::call(std::string_view key, std::uint32_t api) {
 }
 
 void ReportWriter::call_value(std::uint32_t api) {
-  if (!report_.has_call(api) || !(e_.apis[api].flags & kApiPresent)) {
-    json_.null();
-    return;
-  }
-  const Api& about = e_.apis[api];
-  json_.begin_object();
-  json_.field("index", api);
-  json_.field("kind", trace::enum_name(about.kind));
-  json_.field("name", e_.names[about.name]);
-  json_.key("stream");
-  if (about.stream == kNone) {
-    json_.null();
-  } else {
-    json_.number(e_.streams[about.stream].id);
-  }
-  const SourceFrame none;
-  const SourceFrame* known = report_.site_of(api);
-  const SourceFrame& site = known == nullptr ? none : *known;
-  json_.field("function", site.function);
-  json_.field("file", site.file);
-  json_.field("line", site.line);
-  if (about.kind == trace::ApiKind::kLaunch) json_.field("kernel", report_.kernel_of(api));
-  json_.end_object();
+  write_call(report_, api, json_);
 }
 
 void ReportWriter::calls(std::string_view key, const CallList& apis) {
@@ -201,6 +185,7 @@ void ReportWriter::id_or_null(std::string_view key, std::uint32_t object) {
 void ReportWriter::objects() {
   if (form_.objects_and_more) return form_.objects_and_more(report_, json_);
   json_.key("objects").begin_array();
+  next_detail_ = 0;
   for (std::uint32_t o = 0; o < e_.objects.size(); ++o)
     object(o);
   json_.end_array();
@@ -216,6 +201,8 @@ void ReportWriter::object(std::uint32_t index) {
   id_or_null("parent", o.parent);
   json_.field("kind", trace::enum_name(o.kind));
   json_.field("device", o.device);
+  if (next_detail_ < e_.object_details.size() && e_.object_details[next_detail_].object == index)
+    json_.field("detail", e_.names[e_.object_details[next_detail_++].text]);
   const bool has_alloc = report_.has_call(o.alloc) &&
                          e_.apis[o.alloc].kind == trace::ApiKind::kAlloc &&
                          e_.apis[o.alloc].payload == index;
@@ -357,6 +344,7 @@ void ReportWriter::savings() {
     json_.null();
   }
   json_.key("autoswap").null();
+  if (!e_.records_accesses()) json_.field("autoswap_missing", kNoAutoSwap);
   json_.end_object();
 }
 
@@ -374,6 +362,33 @@ void ReportWriter::suppressions() {
 }
 
 }  // namespace
+
+void write_call(const Report& report, std::uint32_t api, JsonWriter& json) {
+  const Evidence& e = report.evidence;
+  if (!report.has_call(api) || !(e.apis[api].flags & kApiPresent)) {
+    json.null();
+    return;
+  }
+  const Api& about = e.apis[api];
+  json.begin_object();
+  json.field("index", api);
+  json.field("kind", trace::enum_name(about.kind));
+  json.field("name", e.names[about.name]);
+  json.key("stream");
+  if (about.stream == kNone) {
+    json.null();
+  } else {
+    json.number(e.streams[about.stream].id);
+  }
+  const SourceFrame none;
+  const SourceFrame* known = report.site_of(api);
+  const SourceFrame& site = known == nullptr ? none : *known;
+  json.field("function", site.function);
+  json.field("file", site.file);
+  json.field("line", site.line);
+  if (about.kind == trace::ApiKind::kLaunch) json.field("kernel", report.kernel_of(api));
+  json.end_object();
+}
 
 void write_json(std::span<const Report> reports, std::ostream& out, const JsonForm& form) {
   JsonWriter json(out);

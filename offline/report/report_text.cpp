@@ -5,6 +5,7 @@
 #include <ostream>
 
 #include "offline/patterns/patterns.h"
+#include "offline/report/pressure_forms.h"
 #include "offline/report/units.h"
 #include "proto/trace/names.h"
 
@@ -68,6 +69,8 @@ std::string_view word(StateAtPeak state) {
       return "never used";
     case StateAtPeak::kLeaked:
       return "leaked";
+    case StateAtPeak::kUnknown:
+      return "live";
   }
   return "";
 }
@@ -82,6 +85,7 @@ class TextReport {
     failures();
     coverage();
     at_peak();
+    if (r_.pressure) pressure();
     findings();
     footer();
   }
@@ -99,6 +103,7 @@ class TextReport {
   void coverage();
   void at_peak();
   void live_object(const LiveObject& live, std::uint64_t peak);
+  void pressure();
   void findings();
   void finding(std::size_t place, const Finding& f);
   void footer();
@@ -154,7 +159,8 @@ void TextReport::header() {
   if (!e_.devices.empty()) {
     const trace::DeviceRecord& device = e_.devices.front();
     labelled("Device", printable(device.name) + " (" + std::string(trace::enum_name(device.kind)) +
-                           ", " + iec_bytes(device.memory_bytes) + ")");
+                           (device.memory_bytes == 0 ? "" : ", " + iec_bytes(device.memory_bytes)) +
+                           ")");
   }
   labelled("Trace", printable(e_.path) + " (" + iec_bytes(e_.file_bytes) + ", " +
                         plural(e_.api_count(), "call") + ", " +
@@ -168,11 +174,12 @@ void TextReport::header() {
   } else {
     labelled("Peak", ink(Ink::kBold, iec_and_exact(r_.peak_bytes())) + " at " +
                          printable(r_.describe_call(r_.peaks.front().api)));
-    labelled("Could be", savings_line());
+    if (e_.records_accesses()) labelled("Could be", savings_line());
     if (r_.smartpool)
       labelled("One pool", iec_bytes(r_.smartpool->footprint_bytes) +
                                " holds all objects as they are, `drgpum plan` lays them out");
-    labelled("At least", iec_bytes(r_.lower_bound_bytes) + ", the most that one launch touches");
+    if (e_.records_accesses())
+      labelled("At least", iec_bytes(r_.lower_bound_bytes) + ", the most that one launch touches");
   }
   if (r_.pinned_peak_bytes > 0)
     labelled("Pinned", iec_bytes(r_.pinned_peak_bytes) + " of the host");
@@ -230,6 +237,12 @@ void TextReport::at_peak() {
        << plural(peak.objects.size() - shown, "more object") << '\n';
 }
 
+void TextReport::pressure() {
+  out_ << '\n' << ink(Ink::kBold, "The allocator") << '\n';
+  for (const std::string& line : pressure_lines(r_))
+    paragraph(2, printable(line));
+}
+
 void TextReport::finding(std::size_t place, const Finding& f) {
   const bool proven = f.certainty == Certainty::kProven;
   std::string title =
@@ -262,7 +275,8 @@ void TextReport::findings() {
   const auto useful =
       static_cast<std::size_t>(std::count_if(r_.findings.begin(), r_.findings.end(), matters));
   out_ << '\n' << ink(Ink::kBold, "Findings") << '\n';
-  if (all == 0) out_ << "  none\n";
+  if (all == 0)
+    out_ << (e_.records_accesses() ? "  none\n" : "  none; without accesses nothing can be judged\n");
   const std::size_t shown = style_.top == 0 ? all : std::min(all, style_.top);
   for (std::size_t i = 0; i < shown; ++i) {
     if (i == useful && all > useful)
@@ -304,7 +318,9 @@ void TextReport::brief() {
     return;
   }
   out_ << "drgpum: peak " << iec_and_exact(r_.peak_bytes()) << " at "
-       << printable(r_.describe_call(r_.peaks.front().api)) << "; " << savings_line() << '\n';
+       << printable(r_.describe_call(r_.peaks.front().api));
+  if (e_.records_accesses()) out_ << "; " << savings_line();
+  out_ << '\n';
   for (std::size_t i = 0; i < std::min(r_.findings.size(), kBriefFindings); ++i) {
     const Finding& f = r_.findings[i];
     const std::uint64_t saved = std::max(f.joint_saving_bytes, f.peak_saving_bytes);
