@@ -12,6 +12,7 @@
 
 #include "offline/cli/terminal.h"
 #include "offline/cli/verbs.h"
+#include "offline/import/load_input.h"
 #include "offline/report/units.h"
 #include "offline/trace/trace.h"
 #include "proto/trace/names.h"
@@ -54,8 +55,16 @@ std::string time_of(std::uint64_t unix_ns) {
   return text;
 }
 
+void print_imported(const Trace& loaded) {
+  const ReadSummary& summary = loaded.summary();
+  row("file", printable(loaded.path()) + ", " + iec_and_exact(summary.file_bytes) + ", " +
+                  printable(loaded.process().executable));
+  row("as a trace", plural(summary.records, "record"));
+}
+
 void print_file(const Trace& loaded) {
   const ReadSummary& summary = loaded.summary();
+  if (summary.header.magic != kFileMagic || summary.frames == 0) return print_imported(loaded);
   row("trace", printable(loaded.path()) + ", " + iec_and_exact(summary.file_bytes) + ", format " +
                    std::to_string(summary.header.major) + "." +
                    std::to_string(summary.header.minor));
@@ -150,7 +159,7 @@ Result<Completeness> print_summary(const std::string& path) {
   options.progress = [&](std::uint64_t done, std::uint64_t all) {
     progress.show("reading " + path + ", " + percent_of(done, all));
   };
-  ASSIGN_OR_RETURN(const Trace loaded, load_trace(path, options));
+  ASSIGN_OR_RETURN(const Trace loaded, load_input(path, options));
   print_file(loaded);
   print_process(loaded);
   for (const DeviceRecord& device : loaded.devices().rows())
@@ -163,6 +172,14 @@ Result<Completeness> print_summary(const std::string& path) {
 }
 
 Result<Completeness> print_records(const std::string& path) {
+  if (input_kind(path) == InputKind::kSnapshot) {
+    RETURN_IF_ERROR(feed_snapshot(path, {}, [](const Record& record) -> Status {
+      std::cout << to_text(record) << '\n';
+      return Ok{};
+    }));
+    std::cout.flush();
+    return Completeness::kComplete;
+  }
   ASSIGN_OR_RETURN(TraceReader reader, TraceReader::open(path));
   Record record;
   while (reader.next(record) && std::cout)
@@ -181,7 +198,7 @@ int info_main(int argc, char** argv) {
   CLI::App app("What a trace holds and how much of it is there.", "drgpum info");
   std::vector<std::string> paths;
   bool records = false;
-  app.add_option("TRACE", paths, "traces to describe")->required();
+  app.add_option("TRACE", paths, "traces or memory snapshots to describe")->required();
   app.add_flag("--records", records, "print the records, one a line");
   app.footer(
       "Examples:\n"

@@ -10,6 +10,7 @@
 
 #include "offline/cli/trace_sources.h"
 #include "offline/cli/verbs.h"
+#include "offline/import/load_input.h"
 #include "offline/order/load_evidence.h"
 #include "offline/patterns/patterns.h"
 #include "offline/report/units.h"
@@ -104,9 +105,9 @@ void declare_load_options(CLI::App& app, LoadArguments& a) {
   app.add_option("--rules", a.rules, "strict, or drgpum: the published tool's rules as coded")
       ->check(CLI::IsMember({"strict", "drgpum"}))
       ->capture_default_str();
-  app.add_option("--level", a.level, "judge whole allocations, or the tensors inside pools")
-      ->check(CLI::IsMember({"allocation", "tensor"}))
-      ->capture_default_str();
+  app.add_option("--level", a.level,
+                 "judge whole allocations (default), or the tensors inside pools (of snapshots)")
+      ->check(CLI::IsMember({"allocation", "tensor"}));
   app.add_option("--threshold", a.thresholds, "PATTERN=VALUE; --explain PATTERN says the unit");
   app.add_option("--suppressions", a.suppressions, "file of findings to leave out, with reasons");
   app.add_option("--source-root", a.source_roots, "directory that holds the program's sources");
@@ -144,12 +145,13 @@ Result<Report> load_report(const std::string& verb, const std::string& path, con
   ASSIGN_OR_RETURN(ReportOptions options, options_of(a));
   EvidenceBuilder builder;
   LoadOptions load;
-  load.calls = false;
+  load.calls = load.objects = load.check = false;
   load.also = [&](const trace::Record& record) { return builder.add(record); };
   load.progress = [&](std::uint64_t done, std::uint64_t all) {
     progress.show("reading " + path + ", " + percent_of(done, all));
   };
-  ASSIGN_OR_RETURN(const Trace tables, load_trace(path, load));
+  ASSIGN_OR_RETURN(const Trace tables, load_input(path, load));
+  if (a.level.empty() && tables.process().mode == "allocations") options.level = MemoryLevel::kTensor;
   LoadedEvidence loaded = finish_evidence(std::move(builder), tables.summary(), path);
   options.progress = [&](std::string_view stage) {
     progress.show(std::string(stage) + " " + path);

@@ -23,6 +23,7 @@ constexpr std::array kVerbs{
     Verb{"diff", "what changed from one run to another", diff_main},
     Verb{"export", "a trace in other programs' forms", export_main},
     Verb{"view", "a trace as a page in the browser, or in one HTML file", view_main},
+    Verb{"import", "a memory snapshot of PyTorch as a trace", import_main},
     Verb{"plan", "lay out objects in one pool, as small as can be", plan_main},
     Verb{"info", "what a trace holds and how much of it is there", info_main},
 };

@@ -2,7 +2,6 @@
 // `drgpum plan`: lays out the objects of a trace, a snapshot or a table in one pool.
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <csignal>
 #include <cstdio>
@@ -18,6 +17,7 @@
 #include "offline/cli/plan_swap_check.h"
 #include "offline/cli/plan_values.h"
 #include "offline/cli/verbs.h"
+#include "offline/import/load_input.h"
 #include "offline/plan/autoswap.h"
 #include "offline/plan/baselines.h"
 #include "offline/plan/check_plan.h"
@@ -26,7 +26,6 @@
 #include "offline/plan/read_csv.h"
 #include "offline/plan/smartpool.h"
 #include "offline/trace/trace.h"
-#include "proto/trace/trace_file.h"
 
 namespace drgpum {
 namespace {
@@ -54,7 +53,7 @@ struct PlanArguments {
 
 void declare(CLI::App& app, PlanArguments& arguments) {
   app.add_option("input", arguments.input,
-                 "a trace, or a table: id,lower,upper,size or time_ns,op,id,size")
+                 "a trace, a memory snapshot, or a table: id,lower,upper,size or time_ns,op,id,size")
       ->required();
   app.add_option("--mode", arguments.mode,
                  "faithful: the published heuristic; best: a portfolio (default)")
@@ -80,7 +79,7 @@ void declare(CLI::App& app, PlanArguments& arguments) {
   app.add_option("--format", arguments.format, "text, json, csv or header (a C++ look-up table)")
       ->check(CLI::IsMember({"text", "json", "csv", "header"}));
   app.footer(
-      "Examples:\n  drgpum plan buffers.csv --capacity 1M\n  drgpum plan events.csv --mode best -o "
+      "Examples:\n  drgpum plan snapshot.pickle -o plan.json\n  drgpum plan buffers.csv --capacity 1M\n  drgpum plan events.csv --mode best -o "
       "plan.json");
 }
 
@@ -233,28 +232,23 @@ Status print(const PlanOutcome& outcome, const PlanArguments& arguments) {
   return Ok{};
 }
 
-bool is_trace(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::array<char, trace::kFileMagic.size()> begin{};
-  file.read(begin.data(), begin.size());
-  return file &&
-         std::equal(begin.begin(), begin.end(), trace::kFileMagic.begin(),
-                    [](char a, std::uint8_t b) { return static_cast<std::uint8_t>(a) == b; });
-}
-
 struct Input {
   Problem problem;
   bool complete = true;
+  bool records_accesses = true;
 };
 
 Result<Input> read_input(const std::string& path) {
   Input input;
-  if (!is_trace(path)) {
+  if (input_kind(path) == InputKind::kOther) {
     ASSIGN_OR_RETURN(input.problem, read_problem_csv(path));
     return input;
   }
-  ASSIGN_OR_RETURN(const Trace trace, load_trace(path));
+  LoadOptions options;
+  options.check = false;
+  ASSIGN_OR_RETURN(const Trace trace, load_input(path, options));
   input.problem = problem_from_trace(trace);
+  input.records_accesses = trace.process().mode != "allocations";
   input.complete = trace.summary().completeness == trace::Completeness::kComplete;
   if (!input.complete)
     input.problem.caveats.push_back("the trace is damaged or unfinished: " +
@@ -264,7 +258,12 @@ Result<Input> read_input(const std::string& path) {
 
 Result<int> plan(const PlanArguments& arguments) {
   ASSIGN_OR_RETURN(const std::int64_t capacity, bytes_or(arguments.capacity, -1, "--capacity"));
-  ASSIGN_OR_RETURN(const Input input, read_input(arguments.input));
+  ASSIGN_OR_RETURN(Input input, read_input(arguments.input));
+  const bool swaps = arguments.autoswap && input.records_accesses;
+  if (arguments.autoswap && !swaps)
+    input.problem.caveats.push_back(
+        "swapping cannot be planned: it needs to know when each object is used, and this file "
+        "records only allocations and frees");
   const Problem& problem = input.problem;
   for (const std::string& caveat : problem.caveats)
     std::fprintf(stderr, "drgpum plan: %s\n", caveat.c_str());
@@ -279,7 +278,7 @@ Result<int> plan(const PlanArguments& arguments) {
   if (iterations) {
     ASSIGN_OR_RETURN(outcome.iteration, plan_iteration(problem, *iterations, arguments));
   }
-  if (arguments.autoswap) {
+  if (swaps) {
     if (terminal) std::fprintf(stderr, "planning swaps ");
     ASSIGN_OR_RETURN(outcome.swap, plan_swapping(problem, iterations, arguments));
     if (terminal) std::fprintf(stderr, "\r\033[K");

@@ -21,6 +21,7 @@ int info_main(int argc, char** argv);
 int report_main(int argc, char** argv);
 int diff_main(int argc, char** argv);
 int export_main(int argc, char** argv);
+int import_main(int argc, char** argv);
 int plan_main(int argc, char** argv);
 int view_main(int argc, char** argv);
 

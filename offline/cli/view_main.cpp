@@ -13,6 +13,7 @@
 #include "offline/cli/terminal.h"
 #include "offline/cli/verbs.h"
 #include "offline/cli/view_server.h"
+#include "offline/import/load_input.h"
 
 namespace drgpum {
 namespace {
@@ -28,7 +29,7 @@ struct Arguments {
 };
 
 void declare(CLI::App& app, Arguments& a) {
-  app.add_option("TRACE", a.inputs, "traces, or one report or plan in JSON")->required();
+  app.add_option("TRACE", a.inputs, "traces or memory snapshots, or one report or plan in JSON")->required();
   app.add_option("-o,--output", a.output, "write one HTML file that works without a network");
   app.add_option("--port", a.port, "port on 127.0.0.1; a free one without it")
       ->check(CLI::Range(0, 65535));
@@ -57,7 +58,8 @@ struct Opened {
 
 Result<Opened> open_inputs(const Arguments& a) {
   Opened opened;
-  if (a.inputs.size() == 1 && is_json(a.inputs.front())) {
+  if (a.inputs.size() == 1 && is_json(a.inputs.front()) &&
+      input_kind(a.inputs.front()) != InputKind::kSnapshot) {
     std::ifstream file(a.inputs.front(), std::ios::binary);
     std::ostringstream json;
     json << file.rdbuf();

@@ -52,13 +52,24 @@ class ProblemBuilder {
   }
 
  private:
+  // Of an allocator's history the blocks are planned, not its segments, be they empty.
+  bool plans_parts_only() const {
+    const auto rows = trace_.objects().rows();
+    return trace_.process().mode == "allocations" &&
+           std::any_of(rows.begin(), rows.end(), [](const TraceObject& object) {
+             return object.kind == trace::ObjectKind::kSubObject;
+           });
+  }
+
   void choose_objects() {
+    const bool parts_only = plans_parts_only();
     std::unordered_set<std::uint32_t> pools;
     for (const TraceObject& object : trace_.objects().rows())
       if (object.parent != trace::kNoObject) pools.insert(object.parent.value);
     std::vector<const TraceObject*> planned;
     for (const TraceObject& object : trace_.objects().rows()) {
       if (!is_planned(object.kind) || pools.contains(object.id.value) || object.size == 0) continue;
+      if (parts_only && object.kind != trace::ObjectKind::kSubObject) continue;
       if (object.size > static_cast<std::uint64_t>(INT64_MAX / 2)) continue;
       planned.push_back(&object);
     }
@@ -203,7 +214,7 @@ class ProblemBuilder {
           "only " + std::to_string(times_.timed) + " of " + std::to_string(times_.device_calls) +
           " kernels, copies and sets have device times" +
           (problem_.has_times ? ": the others take the time of the call before" : ""));
-    if (!problem_.has_times)
+    if (!problem_.has_times && trace_.process().mode != "allocations")
       problem_.caveats.push_back("no device times: issue order stands for time");
     if (elsewhere_ > 0)
       problem_.caveats.push_back("only device " + std::to_string(device_) + " is planned; " +
