@@ -62,7 +62,7 @@ void declare(CLI::App& app, PlanArguments& arguments) {
       "--capacity", arguments.capacity,
       "bytes (K, M, G: powers of 1024): stop at the first plan that fits; exit 1 if none does");
   app.add_option("--time-limit", arguments.time_limit_s,
-                 "seconds by the clock; then the best plan found so far is printed (default 8)")
+                 "seconds of the processor; then the best plan found so far is printed (default 8)")
       ->check(CLI::NonNegativeNumber);
   app.add_option("--seed", arguments.seed, "for the searches that draw lots");
   app.add_flag("--autoswap", arguments.autoswap, "plan swapping to host memory too (needs events)");

@@ -137,7 +137,7 @@ class Optimiser {
 
  private:
   static constexpr int kDraws = 400;
-  static constexpr int kCostlyDraws = 120;  // where features have to be computed for each
+  static constexpr int kCostlyDraws = 60;   // where features have to be computed for each
 
   bool done() const {
     return std::ssize(points_) >= std::max(options_.evaluations, 1) ||

@@ -82,7 +82,7 @@ class ExactSearch::Impl : SkylineState {
   bool out_of_budget() {
     ++nodes_;
     if (nodes_ > node_limit_) stopped_ = true;
-    if ((nodes_ & 255) == 0 && (std::chrono::steady_clock::now() > limits_->deadline ||
+    if ((nodes_ & 255) == 0 && (WorkClock::now() > limits_->deadline ||
                                 (limits_->stop && limits_->stop())))
       stopped_ = true;
     return stopped_;

@@ -2,13 +2,13 @@
 #pragma once
 // Complete search for a layout within a capacity, for instances of up to a few thousand objects.
 
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <vector>
 
 #include "offline/plan/instance.h"
+#include "offline/plan/work_clock.h"
 
 namespace drgpum {
 
@@ -29,7 +29,7 @@ struct SearchOrder {
 struct SearchLimits {
   std::int64_t nodes = 0;  // states visited
   // Looked at every few hundred states.
-  std::chrono::steady_clock::time_point deadline;
+  WorkClock::time_point deadline;
   std::function<bool()> stop = {};
 };
 

@@ -73,7 +73,7 @@ class EjectionSearch {
   bool out_of_budget() {
     if (steps_ >= options_.max_steps) return true;
     if ((steps_ & 15) != 0) return expired_;
-    expired_ = expired_ || std::chrono::steady_clock::now() > options_.deadline ||
+    expired_ = expired_ || WorkClock::now() > options_.deadline ||
                (options_.stop && options_.stop());
     return expired_;
   }

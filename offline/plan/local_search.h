@@ -2,19 +2,19 @@
 #pragma once
 // Improves a layout: lowers its top bit by bit, and repairs what then sticks out.
 
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <vector>
 
 #include "offline/plan/instance.h"
+#include "offline/plan/work_clock.h"
 
 namespace drgpum {
 
 struct LocalSearchOptions {
   std::uint64_t seed = 0;
   std::int64_t max_steps = INT64_MAX;  // repair steps altogether
-  std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
+  WorkClock::time_point deadline = WorkClock::time_point::max();
   std::int64_t target = 0;          // bytes: good enough, stop there; the load when 0
   std::function<bool()> stop = {};  // looked at now and then; true ends the search
 };

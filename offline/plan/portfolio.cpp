@@ -17,7 +17,8 @@
 namespace drgpum {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using Clock = WorkClock;
+using WallClock = std::chrono::steady_clock;  // for whoever waits
 
 constexpr std::size_t kExactObjects = 4000;  // beyond, one descent of the exact search is too slow
 constexpr std::size_t kManyObjects = 200'000;
@@ -62,9 +63,9 @@ constexpr std::array kRules = {
 class Portfolio {
  public:
   Portfolio(const Instance& instance, const PoolOptions& options)
-      : instance_(instance), options_(options), start_(Clock::now()) {
-    deadline_ = start_ + std::chrono::duration_cast<Clock::duration>(
-                             std::chrono::duration<double>(std::min(options.time_limit_s, 1e9)));
+      : instance_(instance), options_(options), start_(WallClock::now()) {
+    const std::chrono::duration<double> limit(std::min(options.time_limit_s, 1e9));
+    deadline_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(limit);
     result_.lower_bound = instance.load;
     result_.footprint = INT64_MAX;
   }
@@ -102,7 +103,7 @@ class Portfolio {
   // Now and then, whether or not there is news: whoever waits sees that it goes on.
   void tell() {
     if (!options_.progress) return;
-    const Clock::time_point now = Clock::now();
+    const WallClock::time_point now = WallClock::now();
     if (now - told_ < kTellEvery) return;
     told_ = now;
     const bool none = result_.footprint == INT64_MAX;
@@ -225,9 +226,9 @@ class Portfolio {
 
   const Instance& instance_;
   const PoolOptions& options_;
-  Clock::time_point start_;
+  WallClock::time_point start_;
   Clock::time_point deadline_;
-  Clock::time_point told_;
+  WallClock::time_point told_;
   PortfolioResult result_;
   std::unique_ptr<ExactSearch> search_;
   std::int64_t searched_ = -1;

@@ -24,7 +24,8 @@ struct PoolOptions {
   Fit fit = Fit::kFirst;  // kFaithful: the paper has both
   std::int64_t capacity =
       -1;                    // bytes; kBest stops at the first plan within; -1: as small as it can
-  double time_limit_s = 10;  // kBest returns its best plan then; one pass always ends
+  double time_limit_s = 10;  // of the processor; kBest returns its best plan then, but not before
+                             // the end of its first pass
   std::uint64_t seed = 0;
   const std::atomic<bool>* interrupted = nullptr;  // set from outside: return the best plan now
   // Called ten times a second: bytes of the best plan so far (-1: none), the lower bound, seconds

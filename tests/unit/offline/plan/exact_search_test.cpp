@@ -12,7 +12,7 @@
 namespace drgpum {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using Clock = WorkClock;
 
 struct Shape {
   bool gaps;
