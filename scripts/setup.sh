@@ -16,7 +16,7 @@ die() { printf '[setup] error: %s\n' "$*" >&2; exit 1; }
 
 # --- Debian packages -------------------------------------------------------------------------------
 packages=(g++ cmake ninja-build python3 python3-pip ca-certificates git binutils
-  libboost-graph-dev libprotobuf-dev protobuf-compiler libdwarf-dev libelf-dev libzstd-dev liblz4-dev
+  libboost-graph-dev libprotobuf-dev protobuf-compiler libdwarf-dev libelf-dev libdebuginfod1 libzstd-dev liblz4-dev
   libcli11-dev libcpp-httplib-dev libfmt-dev nlohmann-json3-dev libgtest-dev libgmock-dev libbenchmark-dev
   libsqlite3-dev libeigen3-dev zlib1g-dev)
 

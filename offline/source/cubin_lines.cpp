@@ -235,9 +235,7 @@ class CubinParser {
       case kEndSequence:
         state.row.end = true;
         append(unit, state);
-        lines_.sequences_.push_back(
-            {state.section, state.first,
-             static_cast<std::uint32_t>(lines_.rows_.size()) - state.first});
+        end_sequence(state);
         state = fresh();
         return;
       case kSetAddress:
@@ -253,6 +251,15 @@ class CubinParser {
       default:
         return;  // of a later tool: its length says how far it reaches
     }
+  }
+
+  void end_sequence(const State& state) {
+    const auto rows = std::span(lines_.rows_).subspan(state.first);
+    const bool rising = std::is_sorted(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
+      return a.offset < b.offset;
+    });
+    lines_.sequences_.push_back(
+        {state.section, state.first, static_cast<std::uint32_t>(rows.size()), rising});
   }
 
   void set_address(std::uint64_t written, std::size_t place, State& state) {
@@ -329,19 +336,36 @@ std::vector<AddressFrame> CubinLines::chain(const Sequence& sequence, std::uint3
   return frames;
 }
 
+// A row holds until the next one.
+std::uint32_t CubinLines::row_at(const Sequence& sequence, std::uint64_t place) const {
+  const auto rows = std::span(rows_).subspan(sequence.first, sequence.count);
+  const auto holds = [&](std::size_t k) {
+    return k + 1 < rows.size() && place >= rows[k].offset && place < rows[k + 1].offset &&
+           !rows[k].end;
+  };
+  if (sequence.rising) {
+    const auto after =
+        std::upper_bound(rows.begin(), rows.end(), place,
+                         [](std::uint64_t at, const Row& row) { return at < row.offset; });
+    const auto k = static_cast<std::size_t>(after - rows.begin());
+    return k > 0 && holds(k - 1) ? static_cast<std::uint32_t>(k - 1) : sequence.count;
+  }
+  std::uint32_t k = 0;
+  while (k < sequence.count && !holds(k))
+    ++k;
+  return k;
+}
+
 std::vector<AddressFrame> CubinLines::at(const Function& function, std::uint64_t offset) const {
   const std::uint64_t place = function.begin + offset;
   for (const Sequence& sequence : sequences_) {
     if (sequence.section != function.section) continue;
-    for (std::uint32_t k = 0; k + 1 < sequence.count; ++k) {
-      const Row& row = rows_[sequence.first + k];
-      const Row& next = rows_[sequence.first + k + 1];
-      if (place < row.offset || place >= next.offset || row.end) continue;
-      std::vector<AddressFrame> frames = chain(sequence, k);
-      const Function* around = function_at(function.section, place);
-      frames.back().function = around == nullptr ? function.name : around->name;
-      return frames;
-    }
+    const std::uint32_t row = row_at(sequence, place);
+    if (row == sequence.count) continue;
+    std::vector<AddressFrame> frames = chain(sequence, row);
+    const Function* around = function_at(function.section, place);
+    frames.back().function = around == nullptr ? function.name : around->name;
+    return frames;
   }
   return {};
 }

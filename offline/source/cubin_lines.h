@@ -52,8 +52,11 @@ class CubinLines {
     std::uint32_t section = 0;
     std::uint32_t first = 0;  // in rows_
     std::uint32_t count = 0;
+    bool rising = true;  // by offset
   };
   [[nodiscard]] const Function* function_at(std::uint32_t section, std::uint64_t offset) const;
+  // The row of the sequence that holds at `place`; its count when none does.
+  [[nodiscard]] std::uint32_t row_at(const Sequence& sequence, std::uint64_t place) const;
   [[nodiscard]] std::vector<AddressFrame> chain(const Sequence& sequence, std::uint32_t row) const;
 
   std::vector<Function> functions_;

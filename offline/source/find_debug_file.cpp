@@ -86,7 +86,8 @@ std::string linked_file(const std::string& code, const ElfFile& file,
 }  // namespace
 
 DebugFiles find_debug_files(const std::string& path, const std::string& build_id,
-                            const std::vector<std::string>& symbol_paths) {
+                            const std::vector<std::string>& symbol_paths,
+                            const std::string& debug_file) {
   DebugFiles files;
   std::optional<ElfFile> code = open_matching(path, build_id, files.problem);
   if (code) files.code = path;
@@ -102,7 +103,9 @@ DebugFiles find_debug_files(const std::string& path, const std::string& build_id
     return files;
   }
   const std::string id = build_id.empty() && code ? code->build_id() : build_id;
-  for (const std::string& candidate : by_build_id(id, symbol_paths)) {
+  std::vector<std::string> candidates = by_build_id(id, symbol_paths);
+  if (!debug_file.empty()) candidates.push_back(debug_file);
+  for (const std::string& candidate : candidates) {
     std::string ignored;
     const auto found = open_matching(candidate, id, ignored);
     if (!found || !has_lines(*found)) continue;

@@ -17,9 +17,10 @@ struct DebugFiles {
 
 // Looks, in this order, at: `path`; in each of `symbol_paths` the file's name and
 // .build-id/ab/cdef....debug; /usr/lib/debug/.build-id; the module's .gnu_debuglink beside it, in
-// .debug/ beside it, below /usr/lib/debug. A file with another build id than the recorded one is
+// .debug/ beside it, below /usr/lib/debug; `debug_file`, when it is not empty. A file with another build id than the recorded one is
 // refused. Reads ELF files: to be used in a limited child only.
 DebugFiles find_debug_files(const std::string& path, const std::string& build_id,
-                            const std::vector<std::string>& symbol_paths);
+                            const std::vector<std::string>& symbol_paths,
+                            const std::string& debug_file = "");
 
 }  // namespace drgpum

@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "offline/source/debuginfod.h"
 #include "offline/source/demangle.h"
 #include "offline/source/frame_rules.h"
 #include "offline/source/source_map.h"
@@ -21,7 +22,11 @@ using trace::ApiKind;
 class PathResolver {
  public:
   PathResolver(const Trace& trace, const SourceOptions& options)
-      : trace_(trace), options_(options), cache_(options.cache_directory) {}
+      : trace_(trace),
+        options_(options),
+        cache_(options.cache_directory),
+        bundled_(options.bundled_directory),
+        kept_(options.keep_directory) {}
 
   SourceMap run() {
     collect_addresses();
@@ -72,8 +77,12 @@ class PathResolver {
     if (is_system_module(module.path) && !options_.full_stacks) return;
     if (options_.progress) options_.progress(module.path);
     ModuleNote note{module.path, addresses.size(), 0, ""};
-    CachedFrames known = cache_.read(module.build_id);
-    find_missing(module, addresses, known, note);
+    const std::string key = lines_key(module.build_id, module.path);
+    CachedFrames known = bundled_.read(key);
+    const bool bundled = !known.empty();
+    known.merge(cache_.read(module.build_id));
+    find_missing(module, addresses, !bundled, known, note);
+    if (!options_.keep_directory.empty()) keep_lines(key, addresses, known);
     for (const std::uint64_t address : addresses) {
       Frames frames;
       for (const AddressFrame& frame : known[address])
@@ -85,19 +94,40 @@ class PathResolver {
     map_.modules_.push_back(std::move(note));
   }
 
-  // Adds to `known` what is not in it yet. Frames are kept only when nothing was amiss: a debug
-  // file may come later.
+  void keep_lines(const std::string& key, const std::vector<std::uint64_t>& addresses,
+                  const CachedFrames& known) const {
+    CachedFrames asked;
+    for (const std::uint64_t address : addresses)
+      if (const auto at = known.find(address); at != known.end() && !at->second.empty())
+        asked.insert(*at);
+    kept_.write(key, asked);
+  }
+
+  // Adds to `known` what is not in it yet. Frames are cached only when nothing was amiss: a debug
+  // file may come later. What came with a bundle stays out of the cache: others may have made it.
   void find_missing(const TraceModule& module, const std::vector<std::uint64_t>& addresses,
-                    CachedFrames& known, ModuleNote& note) {
-    ModuleRequest request{module.path, module.build_id, {}, options_.symbol_paths};
+                    bool cacheable, CachedFrames& known, ModuleNote& note) {
+    ModuleRequest request{module.path, module.build_id, {}, options_.symbol_paths, ""};
     for (const std::uint64_t address : addresses)
       if (!known.contains(address)) request.addresses.push_back(address);
     if (request.addresses.empty()) return;
     ModuleLines lines = symbolize_module(request, limits_for(module.path));
+    if (lines.lines_from.empty() && options_.debuginfod) ask_servers(request, lines);
     for (std::size_t k = 0; k < request.addresses.size(); ++k)
       known[request.addresses[k]] = std::move(lines.frames[k]);
     note.problem = std::move(lines.problem);
-    if (note.problem.empty()) cache_.write(module.build_id, known);
+    if (note.problem.empty() && cacheable) cache_.write(module.build_id, known);
+  }
+
+  void ask_servers(ModuleRequest& request, ModuleLines& lines) const {
+    if (options_.progress) options_.progress(request.path + " from debuginfod");
+    const Result<std::string> fetched = fetch_debug_file(request.build_id);
+    if (!fetched) {
+      lines.problem += (lines.problem.empty() ? "" : "; ") + fetched.error().message;
+      return;
+    }
+    request.debug_file = *fetched;
+    lines = symbolize_module(request, limits_for(*fetched));
   }
 
   // "/usr/bin/../include/a.h" is "/usr/include/a.h".
@@ -232,6 +262,8 @@ class PathResolver {
   const Trace& trace_;
   const SourceOptions& options_;
   SymbolCache cache_;
+  SymbolCache bundled_;
+  SymbolCache kept_;
   SourceMap map_;
   std::map<const TraceModule*, std::vector<std::uint64_t>> addresses_;
   std::map<std::pair<const TraceModule*, std::uint64_t>, Frames> resolved_;

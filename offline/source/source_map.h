@@ -41,7 +41,10 @@ struct ModuleNote {
 struct SourceOptions {
   std::vector<std::string> symbol_paths;  // where modules and their debug files may also be
   std::string cache_directory;            // see symbol_cache.h; empty: nothing is kept
-  bool full_stacks = false;  // also frames of system libraries, headers and program start
+  std::string bundled_directory;  // lines that came with the trace, by lines_key(); empty: none
+  std::string keep_directory;     // where such lines are to be left; empty: nowhere
+  bool debuginfod = false;        // ask servers for debug files that are not here
+  bool full_stacks = false;       // also frames of system libraries, headers and program start
   std::function<void(std::string_view module)> progress;
 };
 

@@ -91,6 +91,8 @@ std::vector<std::string> SourceText::candidates(const std::string& file) const {
     for (std::size_t at = 0; at != std::string::npos && at < file.size();
          at = file.find('/', at + 1))
       paths.push_back(root + (file[at] == '/' ? "" : "/") + file.substr(at));
+  if (const auto known = places_.files.find(file); known != places_.files.end())
+    paths.push_back(known->second);
   paths.push_back(file);
   return paths;
 }
@@ -118,6 +120,11 @@ std::string_view SourceText::line(const std::string& file, std::uint32_t number)
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r'))
     text.remove_suffix(1);
   return text;
+}
+
+std::uint32_t SourceText::line_count(const std::string& file) {
+  const File& opened = open(file);
+  return opened.begins.empty() ? 0 : static_cast<std::uint32_t>(opened.begins.size() - 1);
 }
 
 std::string SourceText::statement(const std::string& file, std::uint32_t number) {

@@ -14,6 +14,7 @@ namespace drgpum {
 struct SourcePlaces {
   std::vector<std::string> roots;                             // --source-root
   std::vector<std::pair<std::string, std::string>> path_map;  // --path-map A=B: A's files lie in B
+  std::map<std::string, std::string> files;  // the path in reports, to a file: of a bundle
 };
 
 class SourceText {
@@ -22,6 +23,7 @@ class SourceText {
 
   // Lines from 1; empty when the file or the line is not there.
   std::string_view line(const std::string& file, std::uint32_t number);
+  std::uint32_t line_count(const std::string& file);  // 0: the file is not there
   // The statement that the line is part of, comments and line ends taken out; empty likewise.
   std::string statement(const std::string& file, std::uint32_t number);
   // How many allocation calls the line itself holds.

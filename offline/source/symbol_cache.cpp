@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <optional>
 #include <utility>
 
@@ -51,6 +51,29 @@ std::optional<std::pair<std::uint64_t, std::vector<AddressFrame>>> decode_entry(
   return entry;
 }
 
+// Of a plain file that belongs to this user and that nobody else may write: whoever could would
+// choose what reports say.
+std::vector<std::uint8_t> own_bytes(const std::string& path) {
+  if (path.empty()) return {};
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+  if (fd < 0) return {};
+  std::vector<std::uint8_t> bytes;
+  struct stat found {};
+  const bool good = ::fstat(fd, &found) == 0 && S_ISREG(found.st_mode) &&
+                    found.st_uid == ::geteuid() && (found.st_mode & 022) == 0 &&
+                    static_cast<std::uintmax_t>(found.st_size) <= kLargestFile;
+  if (good) bytes.resize(static_cast<std::size_t>(found.st_size));
+  std::size_t have = 0;
+  while (have < bytes.size()) {
+    const ssize_t got = ::read(fd, bytes.data() + have, bytes.size() - have);
+    if (got <= 0) break;
+    have += static_cast<std::size_t>(got);
+  }
+  ::close(fd);
+  if (have < bytes.size()) bytes.clear();
+  return bytes;
+}
+
 bool write_all(int fd, std::span<const std::uint8_t> bytes) {
   while (!bytes.empty()) {
     const ssize_t wrote = ::write(fd, bytes.data(), bytes.size());
@@ -71,15 +94,8 @@ std::string SymbolCache::path_of(const std::string& build_id) const {
 }
 
 CachedFrames SymbolCache::read(const std::string& build_id) const {
-  const std::string path = path_of(build_id);
-  std::error_code error;
-  if (path.empty() || !std::filesystem::is_regular_file(path, error)) return {};
-  const std::uintmax_t size = std::filesystem::file_size(path, error);
-  if (error || size < sizeof(Header) || size > kLargestFile) return {};
-  std::vector<std::uint8_t> bytes(static_cast<std::size_t>(size));
-  std::ifstream file(path, std::ios::binary);
-  file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-  if (!file) return {};
+  const std::vector<std::uint8_t> bytes = own_bytes(path_of(build_id));
+  if (bytes.size() < sizeof(Header)) return {};
   Header header;
   const Header expected;
   std::memcpy(&header, bytes.data(), sizeof header);
@@ -110,7 +126,9 @@ void SymbolCache::write(const std::string& build_id, const CachedFrames& frames)
   }
   if (body.failed() || body.bytes().size() > kLargestFile - sizeof(Header)) return;
   std::error_code error;
-  std::filesystem::create_directories(directory_, error);
+  const std::filesystem::path directory(directory_);
+  std::filesystem::create_directories(directory.parent_path(), error);
+  ::mkdir(directory_.c_str(), 0700);
   std::string temporary = path + ".XXXXXX";
   const int fd = ::mkostemp(temporary.data(), O_CLOEXEC);
   if (fd < 0) return;
@@ -121,6 +139,16 @@ void SymbolCache::write(const std::string& build_id, const CachedFrames& frames)
       write_all(fd, body.bytes());
   ::close(fd);
   if (!whole || ::rename(temporary.c_str(), path.c_str()) != 0) ::unlink(temporary.c_str());
+}
+
+std::string lines_key(const std::string& build_id, const std::string& path) {
+  if (!build_id.empty()) return build_id;
+  std::uint64_t sum = 0xcbf29ce484222325u;  // FNV-1a
+  for (const char c : path)
+    sum = (sum ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+  char text[17];
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(sum));
+  return text;
 }
 
 std::string default_cache_directory() {

@@ -20,7 +20,8 @@ class SymbolCache {
   // An empty directory: nothing is read or kept.
   explicit SymbolCache(std::string directory) : directory_(std::move(directory)) {}
 
-  // What is known of a module; a file that is damaged or of another version counts as none.
+  // What is known of a module; a file that is damaged, of another version, another user's or one
+  // that others may write counts as none.
   [[nodiscard]] CachedFrames read(const std::string& build_id) const;
   // Replaces what was kept, whole or not at all; a failure costs only the next report's time.
   void write(const std::string& build_id, const CachedFrames& frames) const;
@@ -29,6 +30,9 @@ class SymbolCache {
   [[nodiscard]] std::string path_of(const std::string& build_id) const;
   std::string directory_;
 };
+
+// What lines that travel with a trace are kept under: the build id, or a sum of the path.
+std::string lines_key(const std::string& build_id, const std::string& path);
 
 // DRGPUM_CACHE_DIR, else XDG_CACHE_HOME/drgpum, else HOME/.cache/drgpum; empty without any, or when
 // DRGPUM_CACHE_DIR is set and empty.

@@ -41,7 +41,8 @@ class Symbolizer {
 
   void run(Depth depth) {
     const DebugFiles files =
-        find_debug_files(request_.path, request_.build_id, request_.symbol_paths);
+        find_debug_files(request_.path, request_.build_id, request_.symbol_paths,
+                         request_.debug_file);
     read_symbols(files);
     std::vector<bool> found(addresses_.size());
     if (!files.problem.empty()) tell(kProblem, files.problem);

@@ -18,6 +18,7 @@ struct ModuleRequest {
   std::string build_id;                   // recorded; empty: any file at `path` will do
   std::vector<std::uint64_t> addresses;   // virtual addresses of the file, rising, none twice
   std::vector<std::string> symbol_paths;  // directories to look for the file and its debug file in
+  std::string debug_file;  // to be tried where the module has no lines; empty: none
 };
 
 struct ModuleLines {

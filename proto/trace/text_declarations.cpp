@@ -81,6 +81,15 @@ Status TextParser::context(Words& words) {
   return Ok{};
 }
 
+Status TextParser::cubin(Words& words) {
+  constexpr std::uint32_t kFirst = 1 << 16;  // those before belong to the contexts
+  begin_context_if_none();
+  cubin_ = {kFirst + cubins_made_++};
+  const std::string hash = words.option("hash").value_or("");
+  records_.push_back(CubinRecord{cubin_, context_, 0, hash, words.option("saved").value_or("")});
+  return Ok{};
+}
+
 Status TextParser::stream(Words& words) {
   StreamRecord stream{{streams_made_++}, context_, StreamKind::kBlocking, ""};
   ASSIGN_OR_RETURN(const std::string name, words.take("the stream's name"));

@@ -68,6 +68,7 @@ class TextParser {
   Status process(Words&);
   Status device(Words&);
   Status context(Words&);
+  Status cubin(Words&);
   Status stream(Words&);
   Status end_stream(Words&);
   Status end_context(Words&);
@@ -126,6 +127,7 @@ class TextParser {
   ContextId context_;
   DeviceId device_;
   CubinId cubin_;
+  std::uint32_t cubins_made_ = 0;
   std::map<std::string, std::pair<ContextId, DeviceId>, std::less<>> contexts_;
   std::uint32_t streams_made_ = 0;
   std::map<std::uint32_t, StreamId> default_streams_;  // by context

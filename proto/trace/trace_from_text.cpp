@@ -26,7 +26,8 @@ std::size_t statement_end(std::string_view text, std::size_t at) {
 }  // namespace
 
 const std::map<std::string_view, TextParser::Handler>& TextParser::declarations() {
-  static const std::map<std::string_view, Handler> table{{"stream", &TextParser::stream},
+  static const std::map<std::string_view, Handler> table{{"cubin", &TextParser::cubin},
+                                                         {"stream", &TextParser::stream},
                                                          {"end-stream", &TextParser::end_stream},
                                                          {"end-context", &TextParser::end_context},
                                                          {"end-object", &TextParser::end_object},

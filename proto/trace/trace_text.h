@@ -13,6 +13,8 @@
 //   context NAME [device=N]                         later statements are in it; a new one brings
 //   its
 //                                                   own stream 0
+//   cubin [hash=HEX] [saved=FILE]                   kernels named for the first time from here on are of
+//                                                   this device module, until the next context
 //   stream NAME [legacy|per-thread|blocking|non-blocking] [name="..."]      blocking by default
 //   end-stream NAME    end-context [NAME]    end-object OBJECT    name OBJECT "..."
 //   global OBJECT SIZE                              a __device__ variable

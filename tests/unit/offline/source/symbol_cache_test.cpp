@@ -8,6 +8,7 @@
 #include <string>
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace drgpum {
@@ -70,6 +71,29 @@ TEST_F(SymbolCacheTest, NoDamageIsTrusted) {
     std::ofstream(path, std::ios::binary) << good.substr(0, at);
     EXPECT_TRUE(cache.read("ab12").empty()) << at;
   }
+}
+
+TEST_F(SymbolCacheTest, WhatOthersCouldHaveWrittenIsNotTrusted) {
+  const SymbolCache cache(folder_);
+  cache.write("ab12", frames());
+  const std::string path = folder_ + "/ab12.lines";
+  ASSERT_FALSE(cache.read("ab12").empty());
+  std::filesystem::permissions(path, std::filesystem::perms::group_write,
+                               std::filesystem::perm_options::add);
+  EXPECT_TRUE(cache.read("ab12").empty());
+  cache.write("ab12", frames());  // its own file again
+  EXPECT_FALSE(cache.read("ab12").empty());
+  std::filesystem::rename(path, folder_ + "/elsewhere");
+  std::filesystem::create_symlink("elsewhere", path);
+  EXPECT_TRUE(cache.read("ab12").empty());
+  std::filesystem::remove(path);
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  EXPECT_TRUE(cache.read("ab12").empty());  // and does not wait for a writer
+  std::filesystem::remove(path);
+  std::filesystem::create_directory(path);
+  EXPECT_TRUE(cache.read("ab12").empty());
+  cache.write("ab12", frames());
+  EXPECT_TRUE(std::filesystem::is_directory(path));
 }
 
 TEST_F(SymbolCacheTest, TheDirectoryFollowsTheEnvironment) {

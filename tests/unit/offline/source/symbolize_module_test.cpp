@@ -16,6 +16,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "offline/source/debuginfod.h"
 #include "offline/source/elf_file.h"
 #include "offline/source/frame_rules.h"
 
@@ -129,6 +130,62 @@ INSTANTIATE_TEST_SUITE_P(Symbolize, EveryKindOfDebugInformation,
                          testing::Values(SAMPLE_DWARF4, SAMPLE_DWARF5, SAMPLE_COMPRESSED,
                                          SAMPLE_SPLIT_SECTIONS));
 
+// Evenly over the functions that have a size.
+std::vector<std::uint64_t> some_addresses(const std::string& path, std::size_t count) {
+  std::vector<std::uint64_t> all;
+  const auto file = ElfFile::open(path);
+  EXPECT_TRUE(file) << path;
+  for (const ElfFunction& function : file->functions())
+    for (std::uint64_t at = function.begin; at < function.end; ++at)
+      all.push_back(at);
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  std::vector<std::uint64_t> some;
+  for (std::size_t k = 0; k < std::min(count, all.size()); ++k)
+    some.push_back(all[k * all.size() / std::min(count, all.size())]);
+  return some;
+}
+
+std::string places_of(const std::vector<AddressFrame>& frames) {
+  std::string text;
+  for (const AddressFrame& frame : frames) {
+    const std::string file = std::filesystem::path(frame.file).lexically_normal();
+    text += (file.empty() ? "??" : file) + ":" + std::to_string(frame.line) + " < ";
+  }
+  return text;
+}
+
+std::string places_of(const std::vector<Reference>& frames) {
+  std::string text;
+  for (const Reference& frame : frames)
+    text += (frame.place.ends_with(":?") ? frame.place.substr(0, frame.place.size() - 1) + "0"
+                                         : frame.place) + " < ";
+  return text;
+}
+
+// DRGPUM_BINARIES: programs, separated by ':', of any compiler; at 10,000 addresses of each, files,
+// lines and depth of inlining are compared. Differences are printed, to be explained.
+TEST_F(SymbolizeTest, AgreesWithAddr2lineOnOtherBinaries) {
+  const char* given = std::getenv("DRGPUM_BINARIES");
+  if (given == nullptr) GTEST_SKIP() << "DRGPUM_BINARIES names no programs";
+  std::istringstream paths(given);
+  for (ModuleRequest request; std::getline(paths, request.path, ':');) {
+    request.addresses = some_addresses(request.path, 10'000);
+    const ModuleLines lines = symbolize_module(request, limits_for(request.path));
+    const auto reference = addr2line(request.path, request.addresses, folder_);
+    std::size_t differing = 0;
+    for (std::size_t k = 0; k < request.addresses.size(); ++k) {
+      const std::string ours = places_of(lines.frames[k]);
+      const std::string theirs = places_of(reference.at(request.addresses[k]));
+      if (ours != theirs && ++differing <= 20)
+        std::printf("%lx: %s\n  not %s\n", request.addresses[k], ours.c_str(), theirs.c_str());
+    }
+    std::printf("%s: %zu of %zu addresses differ\n", request.path.c_str(), differing,
+                request.addresses.size());
+    EXPECT_LE(differing * 1000, request.addresses.size()) << request.path;
+  }
+}
+
 TEST_F(SymbolizeTest, AStrippedModuleFindsItsDebugFileByLinkOrBuildId) {
   const std::string code = folder_ + "/app";
   std::filesystem::create_directories(folder_ + "/.debug");
@@ -156,6 +213,46 @@ TEST_F(SymbolizeTest, AStrippedModuleFindsItsDebugFileByLinkOrBuildId) {
   std::filesystem::remove(code);  // lines need the debug file only
   lines = symbolize_module(request, {});
   EXPECT_TRUE(lines.frames[0][0].file.ends_with("inlined_sample.cpp")) << lines.problem;
+}
+
+// A web server of Python's stands in for a debuginfod: it has files under /buildid/ID/debuginfo.
+TEST_F(SymbolizeTest, AServerGivesTheDebugFile) {
+  const std::string build_id = ElfFile::open(SAMPLE_DWARF5)->build_id();
+  const std::string served = folder_ + "/served/buildid/" + build_id;
+  std::filesystem::create_directories(served);
+  output_of("objcopy --only-keep-debug " SAMPLE_DWARF5 " " + served + "/debuginfo");
+  std::ofstream(folder_ + "/serve.py")
+      << "import http.server, os, sys\n"
+         "os.chdir(sys.argv[1])\n"
+         "h = http.server.SimpleHTTPRequestHandler\n"
+         "h.log_message = lambda *a: None\n"
+         "s = http.server.HTTPServer(('127.0.0.1', 0), h)\n"
+         "s.timeout = 20\n"
+         "print(s.server_port, flush=True)\n"
+         "[s.handle_request() for _ in range(2)]\n";
+  std::FILE* server =
+      ::popen(("python3 " + folder_ + "/serve.py " + folder_ + "/served").c_str(), "r");
+  int port = 0;
+  ASSERT_EQ(std::fscanf(server, "%d", &port), 1);
+  ::setenv("DEBUGINFOD_URLS", ("http://127.0.0.1:" + std::to_string(port)).c_str(), 1);
+  ::setenv("DEBUGINFOD_CACHE_PATH", (folder_ + "/cache").c_str(), 1);
+  const auto none = fetch_debug_file("00112233445566778899aabbccddeeff00112233");
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().code, ErrorCode::kNotFound) << none.error().message;
+  const auto fetched = fetch_debug_file(build_id);
+  ::pclose(server);
+  ASSERT_TRUE(fetched) << fetched.error().message;
+  output_of("objcopy --strip-all " SAMPLE_DWARF5 " " + folder_ + "/app");
+  ModuleRequest request;
+  request.path = folder_ + "/app";
+  request.build_id = build_id;
+  request.debug_file = *fetched;
+  request.addresses = code_addresses(SAMPLE_DWARF5);
+  const ModuleLines lines = symbolize_module(request, {});
+  EXPECT_EQ(lines.problem, "");
+  EXPECT_TRUE(lines.frames[0][0].file.ends_with("inlined_sample.cpp"));
+  ::unsetenv("DEBUGINFOD_URLS");
+  EXPECT_EQ(fetch_debug_file(build_id).error().code, ErrorCode::kUnsupported);
 }
 
 TEST_F(SymbolizeTest, WithoutLinesTheFunctionsComeFromTheSymbols) {
