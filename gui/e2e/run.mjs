@@ -81,6 +81,13 @@ for (const scheme of ['light', 'dark']) {
   for (const part of ['train.cu:44', 'workspace', '512 MiB', 'Allocate workspace just before']) check(text.includes(part), `the first finding names ${part}`);
   check((await page.locator('.figures strong').first().getAttribute('title'))?.includes(report.peaks[0].bytes.toLocaleString('en-US')) === true, 'the peak is exact');
 
+  await visit(page, trained, 'view=memory');
+  for (const words of ['Out of memory', 'no hole that is large enough', 'The caching allocator', 'Grows from iteration to iteration']) check(await shows(page, words), `the allocator's part says “${words}”`);
+  await page.locator('section[aria-label="Out of memory"] button', { hasText: 'What is alive then' }).click();
+  check(await url(page, /at=\d+/), 'and leads to that call');
+  await page.screenshot({ path: path.join(folder, 'allocator.png'), fullPage: false });
+  await visit(page, trained, '');
+
   // Keys: those that `?` lists, each with its effect.
   const hash = () => new URL(page.url()).hash;
   await page.keyboard.press('?');

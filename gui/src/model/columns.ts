@@ -14,22 +14,30 @@ function isPacked(value: object): value is PackedColumn {
   return keys.length === 3 && 'at' in value && 'bytes' in value && 'count' in value;
 }
 
+// The same memory for every column: fresh pages cost more than the numbers in them.
+let scratch = new Float64Array(0);
+
 function unpack(bytes: Uint8Array, place: PackedColumn): Float64Array {
   if (place.at + place.bytes > bytes.length || place.count > place.bytes) throw new Error('This page is damaged: a column reaches beyond its end.');
-  const values = new Float64Array(place.count);
+  if (scratch.length < place.count) scratch = new Float64Array(place.count);
+  const values = scratch.subarray(0, place.count);
   const stop = place.at + place.bytes;
   let at = place.at;
   let value = 0;
   for (let i = 0; i < values.length; i++) {
     let byte = at < stop ? bytes[at++]! : 0;
-    let zigzag = byte & 127;
-    let scale = 128;
-    while (byte > 127 && at < stop) {
+    let low = byte & 127; // up to 28 bits, whole numbers to the processor; the rest in `high`
+    let high = 0;
+    for (let shift = 7; byte > 127 && at < stop; shift += 7) {
       byte = bytes[at++]!;
-      zigzag += (byte & 127) * scale;
-      scale *= 128;
+      if (shift < 28) low |= (byte & 127) << shift;
+      else high += (byte & 127) * 2 ** (shift - 28);
     }
-    value += zigzag % 2 === 0 ? zigzag / 2 : -(zigzag + 1) / 2;
+    if (high === 0) value += (low >>> 1) ^ -(low & 1);
+    else {
+      const half = high * 2 ** 27 + (low >>> 1);
+      value += low & 1 ? -half - 1 : half;
+    }
     values[i] = value;
   }
   return values;
@@ -47,7 +55,7 @@ function narrow(values: Float64Array): Numbers {
   if (low >= 0 && high < 256) return new Uint8Array(values);
   if (low >= 0 && high < 65536) return new Uint16Array(values);
   if (low >= -2147483648 && high < 2147483648) return new Int32Array(values);
-  return values;
+  return values.slice();
 }
 
 // Puts the columns in the place of their descriptions, anywhere in the head.

@@ -145,26 +145,43 @@ export function stepsOf(begin: Numbers, end: Numbers, size: Numbers, counts: (i:
   let n = 0;
   const members = new Uint32Array(begin.length);
   for (let i = 0; i < begin.length; i++) if (size[i]! > 0 && begin[i]! < end[i]! && counts(i)) members[n++] = i;
-  // The call and the place in one number, exact below 2^53, so that the arrays sort without a function.
-  const sorted = (call: Numbers): Float64Array => {
-    const keys = new Float64Array(n);
-    for (let k = 0; k < n; k++) keys[k] = call[members[k]!]! * kPlaces + k;
-    return keys.sort();
-  };
-  const begins = sorted(begin);
-  const ends = sorted(end);
+  const [beginCall, beginPlace] = byCall(begin, members.subarray(0, n));
+  const [endCall, endPlace] = byCall(end, members.subarray(0, n));
   const at = new Uint32Array(2 * n);
   const bytes = new Float64Array(2 * n);
   let live = 0;
   let steps = 0;
   for (let b = 0, e = 0; e < n;) {
-    const call = Math.min(b < n ? Math.floor(begins[b]! / kPlaces) : Infinity, Math.floor(ends[e]! / kPlaces));
-    for (; e < n && Math.floor(ends[e]! / kPlaces) === call; e++) live -= size[members[ends[e]! % kPlaces]!]!;
-    for (; b < n && Math.floor(begins[b]! / kPlaces) === call; b++) live += size[members[begins[b]! % kPlaces]!]!;
+    const call = b < n && beginCall[b]! < endCall[e]! ? beginCall[b]! : endCall[e]!;
+    for (; e < n && endCall[e] === call; e++) live -= size[endPlace[e]!]!;
+    for (; b < n && beginCall[b] === call; b++) live += size[beginPlace[b]!]!;
     at[steps] = call;
     bytes[steps++] = live;
   }
   return { at: at.slice(0, steps), bytes: bytes.slice(0, steps) };
+}
+
+// The members by rising call: their calls, and they.
+function byCall(call: Numbers, members: Uint32Array): [Uint32Array, Uint32Array] {
+  const n = members.length;
+  const calls = new Uint32Array(n);
+  let rising = true;
+  for (let k = 0; k < n; k++) {
+    calls[k] = call[members[k]!]!;
+    if (k > 0 && calls[k]! < calls[k - 1]!) rising = false;
+  }
+  if (rising) return [calls, members];
+  // The call and the place in one number, exact below 2^53, so that the array sorts without a function.
+  const keys = new Float64Array(n);
+  for (let k = 0; k < n; k++) keys[k] = calls[k]! * kPlaces + k;
+  keys.sort();
+  const places = new Uint32Array(n);
+  for (let k = 0; k < n; k++) {
+    const own = Math.floor(keys[k]! / kPlaces);
+    calls[k] = own;
+    places[k] = members[keys[k]! - own * kPlaces]!;
+  }
+  return [calls, places];
 }
 const kPlaces = 2 ** 21 * 2;
 

@@ -198,7 +198,10 @@ export interface Report {
   failed_allocations?: { api: Api | null; requested_bytes: number; error: number }[];
   objects: ReportObject[] | ObjectColumns;
   findings: Finding[];
-  savings: { peak_after_all_fixes_bytes: number; smartpool: SmartPool | null; autoswap: AutoSwap | null };
+  savings: { peak_after_all_fixes_bytes: number; smartpool: SmartPool | null; autoswap: AutoSwap | null; autoswap_missing?: string };
+  lines?: LineFixes[];
+  pools?: { blocks: number; reserved_peak_bytes: number; allocated_peak_bytes: number; reserved_at_peak_bytes: number; allocated_at_peak_bytes: number } | null;
+  memory_pressure?: MemoryPressure | null;
   suppressed?: { pattern: string; site: string; reason: string; count: number }[];
   calls?: CallColumns | PagedCalls;
   curves?: CurveColumns[];
@@ -211,6 +214,43 @@ export interface Programs {
   worst?: number;
   differing_sites?: { site: string; bytes: number[] }[];
   programs: Report[];
+}
+// How a caching allocator held its memory.
+export interface PressureMoment {
+  index: number; // of the call
+  reserved_bytes: number;
+  allocated_bytes: number; // pending ones too
+  pending_bytes: number; // freed by the program, waiting for streams
+  free_bytes: number;
+  largest_hole_bytes: number;
+  holes: number;
+  pinned: { segment: number; size_bytes: number; block: number; blocks: number; live_bytes: number }[];
+}
+export interface MemoryPressure {
+  iterations: number;
+  devices: {
+    device: number;
+    allocated_peak_bytes: number;
+    pending_peak_bytes: number;
+    reserved_peak: PressureMoment;
+    end: PressureMoment;
+    streams: { stream: string; allocated_peak_bytes: number; allocated_end_bytes: number; pending_peak_bytes: number; pending_end_bytes: number; pending_frees: number }[];
+    pools: { pool: string; stream: string; segments: number; reserved_bytes: number; allocated_bytes: number }[];
+  }[];
+  growth: { api: Api | null; iterations: number; first_bytes: number; last_bytes: number; bytes_per_iteration: number }[];
+  out_of_memory: { api: Api | null; requested_bytes: number; device_free_bytes?: number; cause: string; planned_bytes?: number; moment: PressureMoment; live: { api: Api | null; bytes: number; blocks: number }[] }[];
+}
+// The findings whose objects one line allocates.
+export interface LineFixes {
+  function: string;
+  file: string;
+  line: number;
+  finding_count: number;
+  bytes_at_peak: number;
+  unused_at_peak_bytes: number;
+  measured: boolean; // false: too many findings for the savings to be known
+  peak_saving_bytes: number;
+  joint_saving_bytes: number;
 }
 // What `drgpum plan --format json` writes.
 export interface Plan {

@@ -21,7 +21,7 @@ export interface CurveScene {
   left?: number; // room for the axis
 }
 const kBottom = 18;
-const kManySteps = 100_000; // beyond them a column is two pixels wide; its value is the highest in it all the same
+const kManySteps = 100_000; // beyond them a column is two pixels wide, beyond ten times as many three; its value is the highest in it all the same
 
 export function xOf(s: { from: number; to: number; width: number; left?: number }, call: number): number {
   const left = s.left ?? 64;
@@ -52,7 +52,7 @@ export function paintCurve(s: CurveScene): void {
       g.fillText(bytes(t), left - 6, Math.max(7, y(t)));
     }
   }
-  const wide = s.curve.at.length > kManySteps ? 2 : 1; // pixels of a column
+  const wide = s.curve.at.length > kManySteps ? (s.curve.at.length > 10 * kManySteps ? 3 : 2) : 1; // pixels of a column
   const columns = Math.max(1, Math.floor((width - left) / wide));
   const scale = (s.to - s.from) / columns;
   const { most, at } = s.curve.windows(s.from, scale, columns);

@@ -105,15 +105,17 @@ type Sampler = (row: number) => boolean;
 
 function tileSampler(finest: Tile, s: TimelineScene, callsOfPixel: number, palette: Uint32Array, line: Uint32Array): Sampler {
   let tile = finest;
-  while (tile.coarser && callsOfPixel >= s.program.calls / tile.coarser.stretches) tile = tile.coarser;
+  while (tile.coarser && callsOfPixel * (s.rowHeight < kLow ? 2 : 1) >= s.program.calls / tile.coarser.stretches) tile = tile.coarser;
   const perCall = tile.stretches / s.program.calls;
-  const from = new Uint32Array(line.length + 1);
-  for (let x = 0; x < from.length; x++) from[x] = Math.min(tile.stretches, Math.floor((s.from + x * callsOfPixel) * perCall));
+  const wide = s.rowHeight < kLow ? 2 : 1; // pixels of a column: low rows are many
+  const columns = Math.ceil(line.length / wide);
+  const from = new Uint32Array(columns + 1);
+  for (let k = 0; k < from.length; k++) from[k] = Math.min(tile.stretches, Math.floor((s.from + k * wide * callsOfPixel) * perCall));
   return (row) => {
     const base = row * tile.stretches;
-    for (let x = 0; x < line.length; x++) {
-      const a = base + from[x]!;
-      const b = Math.min(base + tile.stretches, Math.max(a + 1, base + from[x + 1]!));
+    for (let column = 0, x = 0; column < columns; column++, x += wide) {
+      const a = base + from[column]!;
+      const b = Math.min(base + tile.stretches, Math.max(a + 1, base + from[column + 1]!));
       let used = 0;
       let idle = 0;
       for (let k = a; k < b; k++) {
@@ -121,7 +123,9 @@ function tileSampler(finest: Tile, s: TimelineScene, callsOfPixel: number, palet
         idle += tile.idle[k]!;
       }
       const share = 1 / (b - a);
-      line[x] = palette[kSteps[(used * share) | 0]! * (kBlends + 1) + kSteps[(idle * share) | 0]!]!;
+      const colour = palette[kSteps[(used * share) | 0]! * (kBlends + 1) + kSteps[(idle * share) | 0]!]!;
+      line[x] = colour;
+      if (wide === 2 && x + 1 < line.length) line[x + 1] = colour;
     }
     return true;
   };

@@ -187,6 +187,13 @@ export function Badge({ f }: { f: Finding }) {
   return <abbr class={`badge ${f.certainty}`} title={`${words.name}: ${words.meaning}`}>{words.code}</abbr>;
 }
 
+// What all fixes of the line take off together, where the report says.
+function LineSaving({ p, group }: { p: Program; group: Group }) {
+  const line = group.site && p.report.lines?.find((l) => l.file === group.site!.file && l.line === group.site!.line);
+  if (!line || !line.measured || line.peak_saving_bytes === 0) return null;
+  return <span> · all of them <b class="good" title={exactBytes(line.peak_saving_bytes)}>−{bytes(line.peak_saving_bytes)}</b> off the peak</span>;
+}
+
 function GroupItem({ p, group }: { p: Program; group: Group }) {
   return (
     <li>
@@ -194,6 +201,7 @@ function GroupItem({ p, group }: { p: Program; group: Group }) {
         <span class="place">{group.title}</span>
         {group.site && <span class="dim"> in {plain(group.site.function, 80) || 'unknown function'}</span>}
         <span class="dim"> · {plural(group.objects, 'object')}</span>
+        {group.findings.length > 1 && <LineSaving p={p} group={group} />}
       </div>
       <ul>
         {group.findings.slice(0, 20).map((at) => {

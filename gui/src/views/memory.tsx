@@ -8,6 +8,7 @@ import type { Program } from '../model/program';
 import { Canvas } from '../render/canvas';
 import { callAt, paintCurve } from '../render/curve';
 import { kMostParts, partColour } from '../render/ink';
+import { Pressure } from './pressure';
 import { calls, go, pan, program, route, select, selected, showCalls, zoom } from '../store';
 
 const kListed = 200;
@@ -68,6 +69,7 @@ export function MemoryView() {
         <p class="dim">{reserved > 0 ? <>The device has {bytes(reserved)}; the highest point in sight uses {percent(highest, reserved)} of it.</> : 'The device did not tell its capacity.'}{curve.stretch > 1 && ` Each step shows the highest value in ${count(curve.stretch)} calls, exactly.`}</p>
       </section>
       {below}
+      <Pressure report={p.report} />
       {(p.report.pinned_peak_bytes ?? 0) > 0 && <Pinned p={p} />}
     </div>
   );

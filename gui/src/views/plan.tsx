@@ -15,6 +15,7 @@ export function PlanView() {
   const drawn = plan.value;
   const pool = drawn ?? program.value?.report.savings.smartpool ?? null;
   const swap = drawn?.autoswap ?? program.value?.report.savings.autoswap ?? null;
+  const missing = drawn ? undefined : program.value?.report.savings.autoswap_missing;
   if (!pool && !swap)
     return (
       <Absent title="Plan">
@@ -25,6 +26,7 @@ export function PlanView() {
     <div>
       {pool && <Pool pool={pool} drawn={drawn} />}
       {swap && <Swap swap={swap} />}
+      {!swap && missing && <p class="card">No swapping is planned: {plain(missing, 300)}.</p>}
     </div>
   );
 }
