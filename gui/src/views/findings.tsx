@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What to do, first things first: findings by the line to change.
+import { useMemo } from 'preact/hooks';
 import { groupFindings, type Group } from '../model/groups';
 import { removedBy } from '../model/fix';
 import { shownObjects } from '../model/query';
+import { largestSites } from '../model/sites';
 import { weight, type Program } from '../model/program';
 import type { Finding, Frame } from '../model/report';
 import { bytes, count, exactBytes, kStateWords, pattern, percent, plain, plural } from '../model/words';
@@ -62,16 +64,51 @@ export function FindingsView() {
 }
 
 function NothingFound({ p }: { p: Program }) {
+  const states = p.report.peaks[0]?.objects ?? [];
+  const knowsUse = states.some((live) => live.state !== 'unknown') || states.length === 0;
   return (
-    <section class="card">
-      <h2>No finding</h2>
-      <p>
-        drgpum sees no allocation here that is early, late, unused, leaked, idle, reusable or larger than needed
-        {p.report.coverage.length > 0 ? ', in what was recorded: see Capture quality.' : '.'}
-      </p>
+    <>
+      <section class="card">
+        <h2>{knowsUse ? 'No finding' : 'What use is made of it was not recorded'}</h2>
+        {knowsUse ? (
+          <p>
+            drgpum sees no allocation here that is early, late, unused, leaked, idle, reusable or larger than needed
+            {p.report.coverage.length > 0 ? ', in what was recorded: see Capture quality.' : '.'}
+          </p>
+        ) : (
+          <p>So nothing is judged early, late or unused. Below is who holds the peak; <button class="link" onClick={() => go({ view: 'memory' })}>Memory</button> shows it over time, with what the allocator reserves, and <button class="link" onClick={() => go({ view: 'plan' })}>Plan</button> what one planned pool would need.</p>
+        )}
+      </section>
+      {!knowsUse && <Holders p={p} />}
+    </>
+  );
+}
+
+// The lines that hold the peak, largest first.
+function Holders({ p }: { p: Program }) {
+  const groups = useMemo(() => largestSites(p, p.report.peaks[0]?.device ?? 0, kHolders), [p]);
+  const rest = p.peakBytes - groups.peak.reduce((all, v) => all + v, 0);
+  return (
+    <section class="card" aria-label="Who holds the peak">
+      <h2>Who holds the peak</h2>
+      <table>
+        <thead><tr><th>Bytes</th><th>Share</th><th>Line</th><th><span class="dim">of the peak</span></th></tr></thead>
+        <tbody>
+          {groups.sites.map((site, k) => (
+            <tr key={site}>
+              <td class="number" title={exactBytes(groups.peak[k]!)}>{bytes(groups.peak[k]!)}</td>
+              <td class="number">{percent(groups.peak[k]!, p.peakBytes)}</td>
+              <td><button class="link" onClick={() => go({ view: 'objects', query: `live:peak ${site}` })}>{site}</button></td>
+              <td class="wide"><span class="meter"><i style={{ width: `${(100 * groups.peak[k]!) / Math.max(1, p.peakBytes)}%` }} /></span></td>
+            </tr>
+          ))}
+          {rest > 0 && <tr><td class="number" title={exactBytes(rest)}>{bytes(rest)}</td><td class="number">{percent(rest, p.peakBytes)}</td><td>all other lines</td><td /></tr>}
+        </tbody>
+      </table>
     </section>
   );
 }
+const kHolders = 12;
 
 // The peak as one bar: what is needed there, and what is not.
 function PeakBar({ p }: { p: Program }) {
@@ -102,9 +139,7 @@ function PeakBar({ p }: { p: Program }) {
             <span class="dim">no fix lowers the peak</span>
           )}
         </div>
-        <div class="dim">
-          no launch touches more than {bytes(report.lower_bound_bytes)} at once
-        </div>
+        {report.lower_bound_bytes > 0 && <div class="dim">no launch touches more than {bytes(report.lower_bound_bytes)} at once</div>}
         <div class="right">
           <button onClick={() => go({ view: 'memory', at: peak.api?.index ?? null })}>Show the peak (P)</button>
         </div>
