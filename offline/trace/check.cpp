@@ -94,6 +94,7 @@ class TraceChecker::Impl {
     declare(streams_, stream.id, "stream");
     need(contexts_, stream.context, "context");
   }
+  void check(const StreamNameRecord& name) { need(streams_, name.id, "stream"); }
   void check(const StreamEndRecord& end) {
     need(streams_, end.id, "stream");
     past_or_next(end.at, "call");

@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 #include <tuple>
+#include <unordered_set>
 #include <utility>
 
 #include "offline/trace/trace.h"
@@ -48,6 +49,9 @@ class TraceBuilder {
     if (auto* context = trace_.contexts_.find(end.id)) context->end = end.at;
   }
   void take(const StreamRecord& stream) { trace_.streams_.add({stream, std::nullopt}); }
+  void take(const StreamNameRecord& name) {
+    if (auto* stream = trace_.streams_.find(name.id)) stream->name = name.name;
+  }
   void take(const StreamEndRecord& end) {
     if (auto* stream = trace_.streams_.find(end.id)) stream->end = end.at;
   }
@@ -61,7 +65,8 @@ class TraceBuilder {
                       static_cast<std::uint32_t>(path.frames.size()),
                       std::nullopt,
                       0,
-                      std::nullopt};
+                      std::nullopt,
+                      false};
     trace_.frames_.insert(trace_.frames_.end(), path.frames.begin(), path.frames.end());
     trace_.call_paths_.add(row);
   }
@@ -73,6 +78,7 @@ class TraceBuilder {
   void take(const CubinRecord& cubin) { trace_.cubins_.add(cubin); }
   void take(const KernelRecord& kernel) { trace_.kernels_.add(kernel); }
   void take(const ObjectRecord& object) {
+    if (object.kind == ObjectKind::kSubObject) new_parts_.insert(object.id.value);
     if (!options_.objects) return;
     trace_.objects_.add({object, std::nullopt, std::nullopt});
   }
@@ -136,6 +142,9 @@ class TraceBuilder {
     if (path == nullptr) return;
     if (!path->first_use) path->first_use = api.id;
     path->used_by |= 1u << static_cast<unsigned>(api.kind);
+    if (const auto* alloc = std::get_if<AllocApi>(&api.payload)) {
+      path->allocates_part |= new_parts_.erase(alloc->object.value) != 0;
+    }
     const auto* launch = std::get_if<LaunchApi>(&api.payload);
     if (launch != nullptr && !path->kernel) path->kernel = launch->kernel;
   }
@@ -229,6 +238,7 @@ class TraceBuilder {
   Trace trace_;
   TraceChecker checker_;
   bool has_process_ = false;
+  std::unordered_set<std::uint32_t> new_parts_;  // pieces of pools whose allocation comes yet
   const char* refused_ = nullptr;
   std::uint64_t lost_ = 0;
   std::unordered_map<std::string, std::size_t> names_;

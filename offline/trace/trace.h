@@ -72,6 +72,7 @@ struct TraceCallPath {
   std::optional<ApiId> first_use;  // tells which of two modules at one address is meant
   std::uint32_t used_by = 0;       // bit k: a call of ApiKind k
   std::optional<KernelId> kernel;  // that a launch from here started first
+  bool allocates_part = false;  // a pool hands out a piece there
 };
 
 struct TraceCall {

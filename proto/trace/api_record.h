@@ -121,7 +121,8 @@ struct HostFunctionApi {
 
 enum class MarkKind : std::uint8_t {
   kRangePush,
-  kRangePop,
+  kRangePop,  // with a name: the latest open range of that name, which need not be of this thread
+              // nor the innermost; without: the innermost of the thread
   kInstant,
   kIteration,
   kCaptureStart,

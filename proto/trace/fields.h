@@ -174,6 +174,12 @@ void visit_fields(V& v, R& r) {
   v(2, "at", r.at);
 }
 
+template <typename V, Is<StreamNameRecord> R>
+void visit_fields(V& v, R& r) {
+  v(1, "id", r.id);
+  v(2, "name", r.name);
+}
+
 template <typename V, Is<ObjectNameRecord> R>
 void visit_fields(V& v, R& r) {
   v(1, "id", r.id);

@@ -80,6 +80,13 @@ struct StreamRecord {
   friend bool operator==(const StreamRecord&, const StreamRecord&) = default;
 };
 
+// A name that came after the stream did (NVTX).
+struct StreamNameRecord {
+  StreamId id;
+  std::string name;
+  friend bool operator==(const StreamNameRecord&, const StreamNameRecord&) = default;
+};
+
 struct StreamEndRecord {
   StreamId id;
   ApiId at;
@@ -286,6 +293,6 @@ using Record = std::variant<ProcessRecord, DeviceRecord, ContextRecord, ContextE
                             CallPathRecord, CubinRecord, KernelRecord, ObjectRecord,
                             ObjectNameRecord, GpuApi, TimeRecord, AccessRecord, AccessMapRecord,
                             CoverageRecord, EndRecord, ObjectEndRecord, AccessSiteRecord,
-                            SourceFrameRecord, FreeRequestRecord>;
+                            SourceFrameRecord, FreeRequestRecord, StreamNameRecord>;
 
 }  // namespace drgpum::trace

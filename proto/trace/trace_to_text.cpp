@@ -15,7 +15,7 @@ constexpr std::array<const char*, std::variant_size_v<Record>> kKinds{
     "process",    "device", "context", "end-context", "stream", "end-stream", "module",
     "end-module", "path",   "cubin",   "kernel",      "object", "name",       "call",
     "time",       "access", "map",     "coverage",    "end",    "end-object", "site",
-    "frame",      "free-requested"};
+    "frame",      "free-requested", "stream-name"};
 
 void append_quoted(std::string& out, std::string_view text) {
   out += '"';
