@@ -66,7 +66,9 @@ MapPlan plan_maps(const ObjectTable& table, std::uint32_t cell_shift, std::uint6
   MapPlan plan;
   for (const std::uint32_t i : order) {
     if (!gets_a_map(table.kinds[i])) continue;
-    PlannedMap map = best_map(i, size_of(i), cell_shift, limit - plan.bytes);
+    // What parts leave of their pool is hardly ever touched: the coarsest map says so.
+    const std::uint32_t finest = table.is_rest(i) ? kWidestCellShift : cell_shift;
+    PlannedMap map = best_map(i, size_of(i), finest, limit - plan.bytes);
     if (map.bit_bytes == 0) continue;
     map.offset = plan.bytes;
     plan.bytes += bytes_of(map);

@@ -102,8 +102,8 @@ constexpr Variable kVariables[] = {
     {"DRGPUM_MAP_MEMORY",
      [](const std::string& v, Options* o) { return read_bytes(v, &o->map_memory); }},
     {"DRGPUM_CAPTURE_RANGE",
-     [](const std::string& v, Options* o) {
-       return read_choice(v, "none", "cudaProfilerApi", &o->capture_range);
+     [](const std::string& v, Options* o) -> Status {
+       return o->capture_range = v == "none" ? "" : v, Ok{};
      }},
     {"DRGPUM_APPLICATION_PID",
      [](const std::string& v, Options* o) { return read_number(v, &o->application_pid); }},

@@ -34,7 +34,9 @@ struct Options {
   std::uint64_t launch_skip = 0;             // DRGPUM_LAUNCH_SKIP, of the matching launches
   std::uint64_t launch_count = UINT64_MAX;   // DRGPUM_LAUNCH_COUNT, after those
   std::uint64_t map_memory = 0;              // DRGPUM_MAP_MEMORY, bytes; 0: 5 % of the device
-  bool capture_range = false;                // DRGPUM_CAPTURE_RANGE=cudaProfilerApi
+  // DRGPUM_CAPTURE_RANGE: what bounds the recording: "cudaProfilerApi" (cudaProfilerStart and Stop,
+  // drgpum_start and _stop) or the name of a range; empty: nothing
+  std::string capture_range;
   std::uint64_t application_pid = 0;         // DRGPUM_APPLICATION_PID: record only this process
   bool emulated = false;                     // DRGPUM_DEVICE_KIND=emulated
   std::string sanitizer_library;             // DRGPUM_SANITIZER_LIB

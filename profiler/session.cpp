@@ -47,7 +47,7 @@ Session::Session(Setup setup)
     : setup_(std::move(setup)),
       recorder_(std::move(const_cast<Setup&>(setup_).writer)),
       sampler_(setup_.options),
-      capturing_(!setup_.options.capture_range) {}
+      capturing_(setup_.options.capture_range.empty()) {}
 
 Session::~Session() = default;
 
@@ -163,8 +163,8 @@ void Session::on_context_created(const sanitizer::ContextData& data) {
   }
 }
 
-Session::ContextPointer Session::create_context(const Lock&, sanitizer::Context handle, int device,
-                                                const trace::DeviceRecord* described) {
+Session::ContextPointer Session::create_context(const Lock& lock, sanitizer::Context handle,
+                                                int device, const trace::DeviceRecord* described) {
   auto context = std::make_shared<ContextState>();
   context->id = ContextId{next_context_++};
   context->device = DeviceId{static_cast<std::uint32_t>(std::max(device, 0))};
@@ -189,6 +189,7 @@ Session::ContextPointer Session::create_context(const Lock&, sanitizer::Context 
   recorder_.write(trace::ContextRecord{context->id, context->device});
   contexts_[handle] = context;
   last_context_ = context;
+  take_what_waited(lock);
   return context;
 }
 
@@ -230,6 +231,7 @@ StreamState& Session::stream_of(const Lock&, ThreadState& thread, ContextState& 
     state.id = StreamId{next_stream_++};
     state.context = context.id;
     state.handle = handle;
+    state.program_handle = stream;
     state.kind = kind_of_stream(stream, thread.call);
     recorder_.write(trace::StreamRecord{state.id, context.id, state.kind, ""});
   }
@@ -265,6 +267,7 @@ CallPathId Session::call_path(const Lock&, ThreadState& thread) {
                                             module.end, module.load_bias, recorder_.next_api()});
   }
   const auto frames = program_part({thread.raw.frames.data(), thread.raw.count}, host_modules_);
+  thread.innermost = frames.empty() ? 0 : frames.front();
   const CallPaths::Interned path = call_paths_.intern(frames);
   if (path.is_new) {
     recorder_.write(trace::CallPathRecord{path.id, {frames.begin(), frames.end()}});
@@ -329,6 +332,7 @@ void Session::finish(bool exit_code_known, int exit_code) noexcept {
   if (closed_.exchange(true)) return;
   try {
     const Lock lock(mutex_);
+    settle_told(lock);
     if (!in_flight_.empty()) {
       cover(trace::CoverageKind::kLostRecords,
             "launches whose accesses were still on the device at the end", std::nullopt,

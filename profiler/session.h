@@ -18,6 +18,7 @@
 #include "profiler/options.h"
 #include "profiler/recorder.h"
 #include "profiler/session_state.h"
+#include "profiler/told.h"
 #include "proto/sanitizer/abi.h"
 
 namespace drgpum::profiler {
@@ -42,6 +43,9 @@ class Session {
 
   // What sanitizer::Callback is called with, in the numbers of the library.
   void on_callback(sanitizer::Domain domain, std::uint32_t id, const void* data) noexcept;
+
+  // What the program says about itself.
+  void on_told(Told told) noexcept;
 
   // Reads back what is still on the device; waits for its streams. For the start of exit().
   void drain() noexcept;
@@ -109,7 +113,27 @@ class Session {
   void on_copy(ThreadState& thread, const sanitizer::MemcpyData& data);
   void on_set(ThreadState& thread, const sanitizer::MemsetData& data);
   void on_event(ThreadState& thread, std::uint32_t id, const sanitizer::EventData& data);
-  trace::Region region_at(std::uint64_t address, bool is_host) const;
+  trace::Region region_at(std::uint64_t address, std::uint64_t bytes, bool is_host) const;
+
+  // session_told.cpp: pools, blocks, names and marks that the program tells of.
+  void take(const Lock&, ThreadState& thread, const Told& told);
+  void take_what_waited(const Lock&);
+  void mark(const Lock&, ThreadState& thread, const Told& told);
+  [[nodiscard]] const ContextState* context_with(const Lock&, ContextId id) const;
+  void add_part(const Lock&, ThreadState& thread, const Told& told);
+  void issue_part(const Lock&, ThreadState& thread, const Told& told, const ContextState& context,
+                  LiveObject part);
+  void free_part(const Lock&, ThreadState& thread, const char* call, const LiveObject& part);
+  void end_pool(const Lock&, ThreadState& thread, const Told& told);
+  void end_block(const Lock&, ThreadState& thread, const Told& told);
+  void request_free(const Lock&, ThreadState& thread, const char* call, const LiveObject& block);
+  void event_has_come(const Lock&, ThreadState& thread, sanitizer::Event event);
+  void give_name(const Lock&, ObjectId object, const std::string& name);
+  void name_object(const Lock&, const Told& told);
+  void name_stream(const Lock&, const Told& told);
+  void label(const Lock&, ThreadState& thread, const Told& told);
+  void end_orphans(const Lock&, std::uint64_t begin, std::uint64_t end);
+  void settle_told(const Lock&);
 
   // session_launch.cpp: device modules, kernels, launches.
   void on_module(const sanitizer::ModuleData& data);
@@ -195,7 +219,10 @@ class Session {
                      std::unordered_map<sanitizer::GraphNode, std::vector<sanitizer::GraphNode>>>
       graph_dependencies_;
   std::uint64_t next_graph_launch_ = 0;
-  bool capturing_ = true;  // between cudaProfilerStart and Stop, where that bounds the recording
+  bool capturing_ = true;             // inside what bounds the recording
+  std::uint64_t open_captures_ = 0;   // ranges that bound it
+  std::uint64_t told_elsewhere_ = 0;  // pools, blocks and names in memory that is not known
+  PendingFrees pending_;
   std::uint32_t next_object_ = 0;
   std::uint32_t next_context_ = 0;
   std::uint32_t next_stream_ = 0;

@@ -26,6 +26,10 @@ sanitizer::Stream stream_parameter(const OpenCall& call) {
   return reinterpret_cast<sanitizer::Stream>(parameter_word(call.parameters, 0));
 }
 
+sanitizer::Event event_parameter(const OpenCall& call) {
+  return reinterpret_cast<sanitizer::Event>(parameter_word(call.parameters, 0));
+}
+
 trace::SyncScope scope_of(ApiRole role) {
   switch (role) {
     case ApiRole::kSyncStream:
@@ -70,6 +74,7 @@ void Session::on_call(ThreadState& thread, sanitizer::Domain domain, std::uint32
     const ApiTraits& traits = traits_of_call(domain, id, data.function_name);
     if (call.depth == 0) {
       call = OpenCall{};
+      ++thread.calls;
       call.outermost = &traits;
       call.outermost_parameters = data.parameters;
       call.begin_ns = now();
@@ -154,8 +159,7 @@ void Session::issue_synchronize(const Lock& lock, ThreadState& thread, ContextSt
   payload.scope = scope_of(call.traits->role);
   payload.query = query;
   if (payload.scope == trace::SyncScope::kEvent) {
-    const auto event = reinterpret_cast<sanitizer::Event>(parameter_word(call.parameters, 0));
-    const auto known = events_.find(event);
+    const auto known = events_.find(event_parameter(call));
     if (known != events_.end()) {
       payload.event = known->second.id;
       payload.recorded = known->second.recorded;
@@ -182,6 +186,9 @@ void Session::finish_synchronize(ThreadState& thread, const ApiData& data, std::
     }
     const bool without_context = !call.issued;  // the call made the context itself
     if (without_context) issue_synchronize(lock, thread, *context, false);
+    if (scope_of(call.traits->role) == trace::SyncScope::kEvent) {
+      event_has_come(lock, thread, event_parameter(call));
+    }
     const bool waits_for_nothing =
         scope_of(call.traits->role) == trace::SyncScope::kEvent && call.waits_for == nullptr;
     if (!waits_for_nothing) note_done(lock, *context, call.waits_for, call.submitted);
@@ -198,8 +205,12 @@ void Session::finish_query(ThreadState& thread, const ApiData& data, std::int32_
   {
     const Lock lock(mutex_);
     const ContextPointer context = context_of(lock, data.context);
-    if (recorder_.next_api().value != call.next_api) return;
-    issue_synchronize(lock, thread, *context, true);
+    const bool is_alone = recorder_.next_api().value == call.next_api;
+    if (is_alone) issue_synchronize(lock, thread, *context, true);
+    if (call.traits->role == ApiRole::kQueryEvent) {
+      event_has_come(lock, thread, event_parameter(call));
+    }
+    if (!is_alone) return;
     if (call.waits_for == nullptr) return;
     note_done(lock, *context, call.waits_for, call.submitted);
     recorder_.complete(thread.id, now());
@@ -210,7 +221,7 @@ void Session::finish_query(ThreadState& thread, const ApiData& data, std::int32_
 void Session::issue_mark(ThreadState& thread, const ApiData& data) {
   const bool starts = thread.call.traits->role == ApiRole::kProfilerStart;
   const Lock lock(mutex_);
-  if (options_.capture_range) capturing_ = starts;
+  if (options_.capture_range == "cudaProfilerApi") capturing_ = starts;
   if (contexts_.empty() && data.context == nullptr) return;
   const ContextPointer context = context_of(lock, data.context);
   trace::GpuApi api = new_api(lock, thread, trace::ApiKind::kMark, *context, "mark");

@@ -33,6 +33,11 @@ void give_shape(trace::Region* region, const Shape& shape, std::uint64_t pitch) 
   region->slice_pitch = shape.depth == 1 ? 0 : pitch * shape.height;
 }
 
+// Bytes from the first to the last.
+std::uint64_t reach_of(const Shape& shape, std::uint64_t pitch) {
+  return pitch * (shape.height * shape.depth - 1) + shape.width;
+}
+
 // What the driver says, or what the sides' objects say when it leaves the direction open.
 CopyDirection direction_of(const MemcpyData& data, bool source_is_device,
                            bool destination_is_device) {
@@ -72,10 +77,10 @@ bool blocks_host(CopyDirection direction, bool is_async, bool host_is_pinned) {
 
 }  // namespace
 
-trace::Region Session::region_at(std::uint64_t address, bool is_host) const {
+trace::Region Session::region_at(std::uint64_t address, std::uint64_t bytes, bool is_host) const {
   trace::Region region;
   region.is_host = is_host;
-  const LiveObject* object = live_.find(address);
+  const LiveObject* object = live_.find_around(address, address + bytes);
   region.object = object == nullptr ? trace::kNoObject : object->id;
   region.offset = object == nullptr ? address : address - object->begin;
   return region;
@@ -106,10 +111,12 @@ void Session::on_copy(ThreadState& thread, const MemcpyData& data) {
                          copy.direction == CopyDirection::kHostToHost;
   const bool into_host = copy.direction == CopyDirection::kDeviceToHost ||
                          copy.direction == CopyDirection::kHostToHost;
-  copy.source = region_at(data.source_address, from_host);
-  copy.destination = region_at(data.destination_address, into_host);
-  give_shape(&copy.source, shape_of(data), data.source_pitch);
-  give_shape(&copy.destination, shape_of(data), data.destination_pitch);
+  const Shape shape = shape_of(data);
+  copy.source = region_at(data.source_address, reach_of(shape, data.source_pitch), from_host);
+  copy.destination =
+      region_at(data.destination_address, reach_of(shape, data.destination_pitch), into_host);
+  give_shape(&copy.source, shape, data.source_pitch);
+  give_shape(&copy.destination, shape, data.destination_pitch);
   if (other != context && !to_host && data.source_stream_handle != nullptr) {
     copy.source_stream =
         stream_of(lock, thread, *other, data.source_stream, data.source_stream_handle).id;
@@ -133,8 +140,8 @@ void Session::on_set(ThreadState& thread, const sanitizer::MemsetData& data) {
   set.element_size = std::max<std::uint32_t>(data.element_size, 1);
   set.value = data.value;
   set.async = data.is_async != 0;
-  set.destination = region_at(data.address, false);
   const Shape shape{data.width * set.element_size, std::max<std::uint64_t>(data.height, 1), 1};
+  set.destination = region_at(data.address, reach_of(shape, data.pitch), false);
   give_shape(&set.destination, shape, data.pitch);
   trace::GpuApi api = new_api(lock, thread, trace::ApiKind::kMemset, *context, "memory set");
   api.stream = stream.id;
@@ -147,7 +154,7 @@ void Session::on_event(ThreadState& thread, std::uint32_t id, const sanitizer::E
   const Lock lock(mutex_);
   if (id == kEventDestroyed) {
     events_.erase(data.event);
-    return;
+    return event_has_come(lock, thread, data.event);
   }
   if (id == kEventSynchronize) return;  // recorded from the call
   const auto [entry, is_new] = events_.try_emplace(data.event, EventState{});
@@ -170,6 +177,7 @@ void Session::on_event(ThreadState& thread, std::uint32_t id, const sanitizer::E
   api.payload = payload;
   const ApiId issued = recorder_.issue(std::move(api));
   if (records) {
+    thread.recent_events.add(data.event, thread.calls, thread.innermost);
     event.recorded = true;
     event.recorded_by = issued;
     event.stream = &stream;

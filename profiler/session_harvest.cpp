@@ -7,6 +7,7 @@
 
 #include "profiler/map_reduction.h"
 #include "profiler/session.h"
+#include "profiler/table_pieces.h"
 
 namespace drgpum::profiler {
 namespace {
@@ -113,10 +114,10 @@ void Session::write_accesses(const Lock&, const LaunchInFlight& launch,
                              const unsigned char* bytes) {
   device::LaunchSlot slot;
   std::memcpy(&slot, bytes, sizeof slot);
-  const unsigned char* marks = marks_in(launch, bytes);
+  const std::vector<std::uint32_t> marks =
+      object_marks(*launch.objects, marks_in(launch, bytes));
   for (std::size_t i = 0; i < launch.objects->ids.size(); ++i) {
-    std::uint32_t mark = 0;
-    std::memcpy(&mark, marks + i * sizeof mark, sizeof mark);
+    const std::uint32_t mark = marks[i];
     if (mark == 0) continue;
     recorder_.write_after_kept(access_of(launch.api, launch.objects->ids[i], mark));
     for (const ApiId same : launch.same_function) {
@@ -139,6 +140,7 @@ std::vector<trace::AccessMapRecord> Session::read_maps(const LaunchInFlight& lau
                                                        const unsigned char* bytes) {
   const unsigned char* marks = marks_in(launch, bytes);
   std::vector<trace::AccessMapRecord> records;
+  std::vector<char> has_map(launch.objects->ids.size());
   for (const PlannedMap& planned : launch.plan.maps) {
     std::uint32_t mark = 0;
     std::memcpy(&mark, marks + planned.index * sizeof mark, sizeof mark);
@@ -167,11 +169,12 @@ std::vector<trace::AccessMapRecord> Session::read_maps(const LaunchInFlight& lau
     trace::AccessMapRecord record = reduce_map(raw, access.min_access_bytes);
     record.api = launch.api;
     record.object = object;
+    place_in_object(*launch.objects, planned.index, &record);
     records.push_back(std::move(record));
+    has_map[planned.index] = 1;
   }
-  std::sort(records.begin(), records.end(),
-            [](const auto& a, const auto& b) { return a.object < b.object; });
-  return records;
+  drop_partial(*launch.objects, marks, has_map, &records);
+  return join_maps(std::move(records));
 }
 
 void Session::write_maps(const Lock&, const LaunchInFlight& launch, const unsigned char* bytes,
@@ -188,11 +191,10 @@ void Session::write_maps(const Lock&, const LaunchInFlight& launch, const unsign
     }
   }
   const auto kernel = kernels_.find(launch.function);
-  const unsigned char* marks = marks_in(launch, bytes);
+  const std::vector<std::uint32_t> marks =
+      object_marks(*launch.objects, marks_in(launch, bytes));
   for (std::size_t i = 0; i < launch.objects->ids.size(); ++i) {
-    std::uint32_t mark = 0;
-    std::memcpy(&mark, marks + i * sizeof mark, sizeof mark);
-    if (mark == 0) continue;
+    if (marks[i] == 0) continue;
     const ObjectId object = launch.objects->ids[i];
     if (kernel != kernels_.end()) kernel->second.touched.insert(object.value);
     const bool has_map = std::any_of(maps.begin(), maps.end(),

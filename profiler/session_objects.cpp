@@ -158,7 +158,10 @@ void Session::on_free(ThreadState& thread, std::uint32_t id, const MemoryData& d
     return issue_free(lock, thread, *context, data.address, &stream);
   }
   if (role == ApiRole::kResetDevice || live_.find_beginning(data.address) == nullptr) return;
-  if (const auto gone = live_.remove(data.address)) end_object(lock, *gone);
+  if (const auto gone = live_.remove(data.address)) {
+    end_object(lock, *gone);
+    end_orphans(lock, gone->begin, gone->end);
+  }
 }
 
 void Session::issue_free(const Lock& lock, ThreadState& thread, const ContextState& context,
@@ -219,6 +222,9 @@ void Session::exit_free(ThreadState& thread, const sanitizer::ApiData& data, std
     }
     if (blocks) note_done(lock, *context, nullptr, call.submitted);
     recorder_.complete(thread.id, now());
+    const std::uint64_t begin = parameter_word(call.parameters, 0);
+    const bool unmaps = call.traits->role == ApiRole::kUnmap;
+    end_orphans(lock, begin, unmaps ? begin + parameter_word(call.parameters, 1) : call.freed.end);
   }
   if (blocks) harvest();
 }

@@ -17,6 +17,7 @@
 #include "profiler/live_objects.h"
 #include "profiler/map_plan.h"
 #include "profiler/module_globals.h"
+#include "profiler/pending_frees.h"
 #include "proto/base/strong_id.h"
 #include "proto/sanitizer/callback_data.h"
 #include "proto/trace/record.h"
@@ -43,6 +44,7 @@ struct StreamState {
   ContextId context;
   trace::StreamKind kind = trace::StreamKind::kBlocking;
   sanitizer::StreamHandle handle = nullptr;
+  sanitizer::Stream program_handle = nullptr;  // what the program calls it
   std::uint64_t done = 0;  // launches with `submitted` up to this number have finished
 };
 
@@ -163,6 +165,9 @@ struct ThreadState {
   OpenCall call;
   LaunchInFlight* launch = nullptr;  // between its begin and its end
   GraphReplay* replay = nullptr;     // owned
+  std::uint64_t calls = 0;           // outermost calls so far
+  std::uint64_t innermost = 0;       // return address in the program, of the last call path
+  RecentEvents recent_events;
   RawCallPath raw;
 };
 

@@ -22,6 +22,7 @@
 #include "profiler/session.h"
 #include "profiler/timing/cupti_library.h"
 #include "profiler/timing/timing_session.h"
+#include "profiler/told.h"
 #include "proto/sanitizer/abi_probe.h"
 
 #ifndef DRGPUM_VERSION
@@ -123,6 +124,11 @@ struct Library {
 void on_callback(void*, Domain domain, std::uint32_t id, const void* data) {
   Session* live = session.load(std::memory_order_acquire);
   if (live != nullptr) live->on_callback(domain, id, data);
+}
+
+void on_told(Told told) {
+  Session* live = session.load(std::memory_order_acquire);
+  if (live != nullptr) live->on_told(std::move(told));
 }
 
 Result<void*> open_library() {
@@ -246,11 +252,13 @@ Status start() {
   setup.abi = describe_abi(library.abi);
   report("trace", setup.trace_path);
   session.store(new Session(std::move(setup)), std::memory_order_release);
+  listen(on_told);
   return enable(library);
 }
 
 void on_fork_child() {
   started.store(true);
+  stop_listening();
   if (Session* live = session.exchange(nullptr)) live->abandon();
   if (TimingSession* live = timing.exchange(nullptr)) live->abandon();
 }

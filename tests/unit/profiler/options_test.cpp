@@ -64,7 +64,7 @@ TEST(Options, EveryVariableReachesItsMember) {
   EXPECT_EQ(options->launch_skip, 3u);
   EXPECT_EQ(options->launch_count, 7u);
   EXPECT_EQ(options->map_memory, 1u << 30);
-  EXPECT_TRUE(options->capture_range);
+  EXPECT_EQ(options->capture_range, "cudaProfilerApi");
   EXPECT_EQ(options->application_pid, 42u);
   EXPECT_TRUE(options->emulated);
   EXPECT_EQ(options->sanitizer_library, "lib.so");

@@ -299,7 +299,7 @@ TEST(SessionSelection, OneInNLaunchesIsObserved) {
 
 TEST(SessionSelection, ACaptureRangeBoundsTheObservation) {
   Options options;
-  options.capture_range = true;
+  options.capture_range = "cudaProfilerApi";
   LoadedProgram program(options);
   program.read_object();
   program.call("cudaProfilerStart", {});
