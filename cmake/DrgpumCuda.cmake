@@ -3,7 +3,8 @@
 # or a driver, and a toolkit unpacked from Python packages (no lib64, no nvvm bin links) serves too.
 #
 # Sets DRGPUM_CUDA_ROOT, DRGPUM_NVCC, DRGPUM_CUDA_INCLUDE, DRGPUM_CUDA_LIB, DRGPUM_BIN2C and, where
-# they are there, DRGPUM_SANITIZER_INCLUDE and DRGPUM_SANITIZER_LIBRARY (NVIDIA's, for the ABI tests).
+# they are there, DRGPUM_SANITIZER_INCLUDE, DRGPUM_SANITIZER_LIBRARY and DRGPUM_NVTX_INCLUDE (NVIDIA's,
+# for the ABI tests).
 
 set(DRGPUM_CUDA_ROOT "$ENV{DRGPUM_CUDA_ROOT}" CACHE PATH "Toolkit to use (has bin/nvcc)")
 find_program(DRGPUM_NVCC nvcc
@@ -21,6 +22,7 @@ find_path(DRGPUM_CUDA_LIB libcudart.so.13 HINTS ${_root}/lib ${_root}/lib64 ${_r
 find_program(DRGPUM_BIN2C bin2c HINTS ${_bin} NO_DEFAULT_PATH REQUIRED)
 find_path(DRGPUM_SANITIZER_INCLUDE sanitizer.h
   HINTS ${_root}/include ${_root}/compute-sanitizer/include ${_root}/extras/Sanitizer/include NO_DEFAULT_PATH)
+find_path(DRGPUM_NVTX_INCLUDE nvtx3/nvToolsExtMem.h HINTS ${DRGPUM_CUDA_INCLUDE} NO_DEFAULT_PATH)
 find_file(DRGPUM_SANITIZER_LIBRARY libsanitizer-public.so
   HINTS ${_root}/lib ${_root}/compute-sanitizer ${_root}/extras/Sanitizer NO_DEFAULT_PATH)
 

@@ -4,11 +4,24 @@
 
 #include <cstdlib>
 
+#include "profiler/nvtx_hooks.h"
 #include "profiler/tool.h"
 
 extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
   drgpum::profiler::start_tool();
   return 1;
+}
+
+// What a program's NVTX looks for in the library that NVTX_INJECTION64_PATH names. They start
+// nothing: the tool starts with CUDA.
+extern "C" __attribute__((visibility("default"))) int InitializeInjectionNvtx2(
+    drgpum::profiler::nvtx::ExportTable export_table) {
+  return drgpum::profiler::nvtx::serve_core(export_table);
+}
+
+extern "C" __attribute__((visibility("default"))) int InitializeInjectionNvtxExtension(
+    drgpum::profiler::nvtx::ExtensionModule* module) {
+  return drgpum::profiler::nvtx::serve_extension(module);
 }
 
 namespace {

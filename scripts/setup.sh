@@ -48,7 +48,7 @@ serves() {
 }
 
 cuda_wheels=(nvidia-cuda-nvcc nvidia-cuda-crt nvidia-cuda-runtime nvidia-cuda-cccl nvidia-cuda-cupti
-  nvidia-cuda-sanitizer-api nvidia-nvvm)
+  nvidia-cuda-sanitizer-api nvidia-nvtx nvidia-nvvm)
 
 find_cuda() {
   local candidate on_path=""
@@ -75,8 +75,8 @@ unpack_cuda() {
   for package in "${cuda_wheels[@]}"; do
     say "  $package"
     fetch_wheel "$package>=13.0,<13.1" "$wheels" && continue
-    if [ "$package" = nvidia-cuda-sanitizer-api ]; then
-      say "  $package could not be fetched: the comparison with NVIDIA's Sanitizer header is left out"
+    if [ "$package" = nvidia-cuda-sanitizer-api ] || [ "$package" = nvidia-nvtx ]; then
+      say "  $package could not be fetched: the comparison with NVIDIA's header is left out"
     else
       tail -3 "$toolchain/pip.log" >&2
       die "could not fetch $package. Install a CUDA 13 toolkit and set DRGPUM_CUDA_ROOT to it, or allow access to a Python package index."

@@ -27,8 +27,11 @@ on standard error. The program's input, output, signals and exit status pass thr
   --kernel-sampling N         observe the first and every N-th launch of each kernel and call path
   --launch-skip N             do not observe the first N launches
   --launch-count N            observe no more than N launches
-  --capture-range none|cudaProfilerApi
-                              observe launches only between cudaProfilerStart and cudaProfilerStop
+  --capture-range none|cudaProfilerApi|NAME
+                              observe launches only between cudaProfilerStart and cudaProfilerStop,
+                              or inside the NVTX ranges of this name (NAME@DOMAIN in a domain)
+  --hooks on|off              take in what programs tell of pools, tensors, names and ranges by
+                              NVTX, PyTorch's allocator and Kokkos (default on)
   --map-memory BYTES          device memory that the tool may take (default 5 % of the device)
   --max-size BYTES            stop recording when the trace is this large
   --timing                    run the program once more, its output thrown away and without patches,
@@ -47,6 +50,7 @@ when it is not found.
 
 Examples:
   drgpum run ./app input.txt
+  drgpum run --capture-range epoch python train.py
   drgpum run --device emulated -o /tmp/%a.drgp --kernel-regex kns=gemm -- ./app --size 1024
 )";
 
@@ -105,10 +109,7 @@ constexpr PassedOption kPassed[] = {
     {"--kernel-sampling", "DRGPUM_KERNEL_SAMPLING", check_number},
     {"--launch-skip", "DRGPUM_LAUNCH_SKIP", check_number},
     {"--launch-count", "DRGPUM_LAUNCH_COUNT", check_number},
-    {"--capture-range", "DRGPUM_CAPTURE_RANGE",
-     [](const std::string& v) {
-       return one_of(v, {"none", "cudaProfilerApi"});
-     }},
+    {"--capture-range", "DRGPUM_CAPTURE_RANGE", check_any},
     {"--map-memory", "DRGPUM_MAP_MEMORY", check_bytes},
     {"--max-size", "DRGPUM_MAX_SIZE", check_bytes},
     {"--preset", "DRGPUM_EMULATOR_PRESET", check_any, false, true},
@@ -159,6 +160,7 @@ class Parser {
     if (name == "--log-file") return value_of(name, &request_.log_file);
     if (name == "--device") return take_device(name);
     if (name == "--target-processes") return take_processes(name);
+    if (name == "--hooks") return take_hooks(name);
     for (const PassedOption& option : kPassed) {
       if (name == option.name) return take_passed(option);
     }
@@ -207,6 +209,16 @@ class Parser {
       return usage(name + ": " + status.error().message);
     }
     request_.application_only = value == "application-only";
+    return Ok{};
+  }
+
+  Status take_hooks(const std::string& name) {
+    std::string value;
+    RETURN_IF_ERROR(value_of(name, &value));
+    if (auto status = one_of(value, {"on", "off"}); !status) {
+      return usage(name + ": " + status.error().message);
+    }
+    request_.hooks = value == "on";
     return Ok{};
   }
 

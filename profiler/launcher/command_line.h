@@ -20,6 +20,7 @@ struct RunRequest {
   bool quiet = false;    // no report afterwards
   bool timing = false;   // run once more for the times of the work
   bool help = false;
+  bool hooks = true;  // listen to NVTX, PyTorch, Kokkos
   bool application_only = false;    // not the processes that the program starts
   bool asks_for_emulation = false;  // an option that only the emulated device has was given
   std::vector<std::pair<std::string, std::string>> variables;  // for the program's environment

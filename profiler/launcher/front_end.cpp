@@ -56,6 +56,7 @@ constexpr SharedOption kShared[] = {
     {"whitelist", 0, true, Fate::kPass, "--whitelist"},
     {"kernel-sampling", 0, true, Fate::kPass, "--kernel-sampling"},
     {"capture-range", 0, true, Fate::kPass, "--capture-range"},
+    {"hooks", 0, true, Fate::kPass, "--hooks"},
     {"map-memory", 0, true, Fate::kPass, "--map-memory"},
     {"max-size", 0, true, Fate::kPass, "--max-size"},
     {"timing", 0, false, Fate::kPass, "--timing"},

@@ -188,6 +188,12 @@ bool ProgramImage::has_static_runtime() const {
   return has_device_code && shared_runtime().empty();
 }
 
+bool ProgramImage::insists_on_order() const {
+  return std::any_of(needed.begin(), needed.end(), [](const std::string& library) {
+    return library.starts_with("libasan.so") || library.starts_with("libclang_rt.asan");
+  });
+}
+
 Result<ProgramImage> read_program_image(const std::string& path) {
   const MappedFile mapped(path);
   if (!mapped.is_open()) return Error{ErrorCode::kIo, "cannot read '" + path + "'"};

@@ -27,6 +27,8 @@ struct ProgramImage {
   // The soname of the shared CUDA runtime it links, or "".
   [[nodiscard]] std::string shared_runtime() const;
   [[nodiscard]] bool has_static_runtime() const;
+  // Linked with AddressSanitizer's shared runtime, which insists on being loaded first.
+  [[nodiscard]] bool insists_on_order() const;
 };
 
 // kIo when the file cannot be read. Damaged files give what could be read of them.

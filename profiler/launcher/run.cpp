@@ -109,6 +109,21 @@ Status add_emulated_device(const Locations& locations, const ProgramImage& image
   return Ok{};
 }
 
+// Programs that tell of pools, tensors and ranges find the library by these. A Kokkos tool that the
+// user has chosen stays.
+void add_hooks(const Locations& locations, const ProgramImage& image, Variables* variables) {
+  variables->emplace_back("NVTX_INJECTION64_PATH", locations.injected_library);
+  if (environment("KOKKOS_TOOLS_LIBS") == nullptr) {
+    variables->emplace_back("KOKKOS_TOOLS_LIBS", locations.injected_library);
+  }
+  if (image.insists_on_order()) return;
+  for (auto& [name, value] : *variables) {
+    if (name == "LD_PRELOAD") value = locations.injected_library + ":" + value;
+    if (name == "LD_PRELOAD") return;
+  }
+  variables->emplace_back("LD_PRELOAD", prepended(locations.injected_library, "LD_PRELOAD"));
+}
+
 Status add_gpu(Variables* variables) {
   if (!has_gpu()) {
     return Error{ErrorCode::kNotFound, "no NVIDIA GPU answers here; use --device emulated"};
@@ -141,6 +156,7 @@ Result<Variables> variables_for(const RunRequest& request, const Locations& loca
     RETURN_IF_ERROR(add_gpu(&variables));
   }
   variables.emplace_back("CUDA_INJECTION64_PATH", locations.injected_library);
+  if (request.hooks) add_hooks(locations, image, &variables);
   variables.emplace_back("DRGPUM_STATUS_FILE", status.path());
   return variables;
 }

@@ -4,7 +4,21 @@
 import subprocess
 import sys
 
-ENTRY_POINTS = {"InitializeInjection"}
+ENTRY_POINTS = {
+    # the driver's, NVTX's
+    "InitializeInjection", "InitializeInjectionNvtx2", "InitializeInjectionNvtxExtension",
+    # drgpum.h and the Python module
+    *(f"drgpum_v1_{call}" for call in (
+        "pool", "pool_end", "pool_reset", "alloc", "free", "name", "name_stream", "push", "pop", "mark", "iteration",
+        "start", "stop")),
+    # Kokkos
+    *(f"kokkosp_{hook}" for hook in (
+        "init_library", "finalize_library", "allocate_data", "deallocate_data", "begin_parallel_for",
+        "end_parallel_for", "begin_parallel_reduce", "end_parallel_reduce", "begin_parallel_scan", "end_parallel_scan",
+        "push_profile_region", "pop_profile_region", "profile_event")),
+    # PyTorch
+    "_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE", "_ZN3c1027reportMemoryUsageToProfilerEPvlllNS_6DeviceE",
+}
 LIBC = {"libc.so.6", "ld-linux-x86-64.so.2"}
 
 

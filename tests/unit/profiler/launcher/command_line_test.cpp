@@ -26,6 +26,19 @@ TEST(RunCommandLine, OptionsEndAtTheProgram) {
   EXPECT_EQ(request.device, DeviceChoice::kAuto);
 }
 
+TEST(RunCommandLine, ARangeOfAnyNameBoundsTheRecording) {
+  const RunRequest request = parse({"--capture-range", "epoch@train", "a"});
+  EXPECT_EQ(request.variables.at(0).second, "epoch@train");
+  EXPECT_NE(error_of({"--capture-range", "", "a"}).find("needs a value"), std::string::npos);
+}
+
+TEST(RunCommandLine, HooksAreOnUnlessTurnedOff) {
+  EXPECT_TRUE(parse({"a"}).hooks);
+  EXPECT_FALSE(parse({"--hooks", "off", "a"}).hooks);
+  EXPECT_TRUE(parse({"--hooks=on", "a"}).hooks);
+  EXPECT_NE(error_of({"--hooks", "some", "a"}).find("none of on, off"), std::string::npos);
+}
+
 TEST(RunCommandLine, OrAtTwoDashes) {
   EXPECT_EQ(parse({"-f", "--", "-app", "--"}).program, (Words{"-app", "--"}));
 }
