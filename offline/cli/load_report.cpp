@@ -87,7 +87,8 @@ TraceSources find_sources(const Trace& tables, const LoadArguments& a, ProgressL
 Result<ReportOptions> options_of(const LoadArguments& a) {
   ReportOptions options;
   options.rules = a.rules == "drgpum" ? Rules::kPublished : Rules::kStrict;
-  options.level = a.level == "tensor" ? MemoryLevel::kTensor : MemoryLevel::kAllocation;
+  if (a.level == "tensor") options.level = MemoryLevel::kTensor;
+  if (a.level == "allocation") options.level = MemoryLevel::kAllocation;
   options.with_call_paths = a.with_call_paths;
   options.with_pool = !a.quiet;
   for (const std::string& threshold : a.thresholds)
@@ -106,7 +107,8 @@ void declare_load_options(CLI::App& app, LoadArguments& a) {
       ->check(CLI::IsMember({"strict", "drgpum"}))
       ->capture_default_str();
   app.add_option("--level", a.level,
-                 "judge whole allocations (default), or the tensors inside pools (of snapshots)")
+                 "judge whole allocations, or the tensors inside pools (default where there are "
+                 "any)")
       ->check(CLI::IsMember({"allocation", "tensor"}));
   app.add_option("--threshold", a.thresholds, "PATTERN=VALUE; --explain PATTERN says the unit");
   app.add_option("--suppressions", a.suppressions, "file of findings to leave out, with reasons");

@@ -19,7 +19,7 @@ namespace drgpum {
 
 struct LoadArguments {
   std::string rules = "strict";
-  std::string level;  // "allocation", "tensor"; empty: what suits the input
+  std::string level;  // "allocation", "tensor"; empty: tensors where the trace has any
   std::vector<std::string> thresholds;  // PATTERN=VALUE
   std::string suppressions;             // a file
   std::vector<std::string> source_roots;

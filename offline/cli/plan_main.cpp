@@ -46,6 +46,7 @@ struct PlanArguments {
   std::string limit;
   std::string min_swap = "1M";
   std::string link = "pcie3";
+  std::string level = "tensor";
   std::string check;
   std::string output;
   std::string format;
@@ -73,6 +74,9 @@ void declare(CLI::App& app, PlanArguments& arguments) {
                  "bytes; smaller objects are not swapped (default 1M)");
   app.add_option("--link", arguments.link,
                  "pcie3 (default), pcie4, pcie5, nvlink-c2c, or a speed in GB/s");
+  app.add_option("--level", arguments.level,
+                 "of a trace: plan tensors in the place of their pools, or whole allocations")
+      ->check(CLI::IsMember({"allocation", "tensor"}));
   app.add_option("--check", arguments.check,
                  "a plan, JSON or CSV: only say whether it is right for the input, its swaps too");
   app.add_option("-o,--output", arguments.output, "write the plan there");
@@ -238,7 +242,7 @@ struct Input {
   bool records_accesses = true;
 };
 
-Result<Input> read_input(const std::string& path) {
+Result<Input> read_input(const std::string& path, bool whole_allocations) {
   Input input;
   if (input_kind(path) == InputKind::kOther) {
     ASSIGN_OR_RETURN(input.problem, read_problem_csv(path));
@@ -247,7 +251,7 @@ Result<Input> read_input(const std::string& path) {
   LoadOptions options;
   options.check = false;
   ASSIGN_OR_RETURN(const Trace trace, load_input(path, options));
-  input.problem = problem_from_trace(trace);
+  input.problem = problem_from_trace(trace, whole_allocations);
   input.records_accesses = trace.process().mode != "allocations";
   input.complete = trace.summary().completeness == trace::Completeness::kComplete;
   if (!input.complete)
@@ -258,7 +262,7 @@ Result<Input> read_input(const std::string& path) {
 
 Result<int> plan(const PlanArguments& arguments) {
   ASSIGN_OR_RETURN(const std::int64_t capacity, bytes_or(arguments.capacity, -1, "--capacity"));
-  ASSIGN_OR_RETURN(Input input, read_input(arguments.input));
+  ASSIGN_OR_RETURN(Input input, read_input(arguments.input, arguments.level == "allocation"));
   const bool swaps = arguments.autoswap && input.records_accesses;
   if (arguments.autoswap && !swaps)
     input.problem.caveats.push_back(

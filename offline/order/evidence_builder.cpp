@@ -7,6 +7,7 @@
 #include "offline/order/evidence.h"
 #include "offline/order/index_of.h"
 #include "offline/order/pack_uses.h"
+#include "offline/order/roll_up.h"
 
 namespace drgpum {
 namespace {
@@ -88,7 +89,6 @@ class EvidenceBuilder::Impl {
     o.opaque = r.opaque;
     o.id = r.id.value;
     if (r.parent != trace::kNoObject) o.parent = objects_.find(r.parent.value);
-    if (o.parent != kNone) out_.objects[o.parent].has_children = true;
     o.context = context_of(r.context);
     o.device = static_cast<std::uint16_t>(r.device.value);
     o.address = r.address;
@@ -103,6 +103,7 @@ class EvidenceBuilder::Impl {
           {static_cast<std::uint32_t>(out_.objects.size()), intern(r.detail)});
     objects_.set(o.id, static_cast<std::uint32_t>(out_.objects.size()));
     out_.objects.push_back(o);
+    nested_.begin(out_.objects);
     return Ok{};
   }
   Status take(const trace::ObjectEndRecord& r) {
@@ -171,19 +172,19 @@ class EvidenceBuilder::Impl {
     o.ended = true;
     o.end = at;
     o.free = free;
+    nested_.end(object, out_.objects);
   }
   std::uint32_t add_detail(const UseDetail& detail) {
     if (out_.details.size() >= kMaxDetails) return 0;  // without details: less is known, not wrong
     out_.details.push_back(detail);
     return static_cast<std::uint32_t>(out_.details.size()) << 6;
   }
-  // A launch's use; a parent is used where its parts are, its bytes not known.
   void add_use(std::uint32_t object, std::uint32_t api, std::uint32_t packed) {
     raw_.push_back({object, {api, packed}});
-    const std::uint32_t parent = out_.objects[object].parent;
-    if (parent != kNone) raw_.push_back({parent, {api, packed & 63}});
   }
   void add_region(const trace::Region& region, std::uint32_t api, std::uint32_t flags);
+  void add_to_parts(std::uint32_t object, const Extent& extent, std::uint32_t api,
+                    std::uint32_t flags);
   void add_extent(std::uint32_t object, const Extent& extent, std::uint32_t api,
                   std::uint32_t flags);
   void fill_payload(Api& api, const trace::GpuApi& r, std::uint32_t index);
@@ -198,6 +199,7 @@ class EvidenceBuilder::Impl {
   std::unordered_map<std::string, std::uint32_t> name_of_;
   std::vector<std::pair<std::uint16_t, std::uint32_t>> context_ends_;
   std::vector<RawUse> raw_;
+  NestedObjects nested_;
 };
 
 Status EvidenceBuilder::Impl::take(const trace::GpuApi& r) {
@@ -273,10 +275,32 @@ void EvidenceBuilder::Impl::add_region(const trace::Region& region, std::uint32_
   if (object == kNone) return;
   Extent extent = extent_of(region);
   add_extent(object, extent, api, flags);
-  const std::uint32_t parent = out_.objects[object].parent;
-  if (parent == kNone) return;
-  extent.offset += out_.objects[object].address - out_.objects[parent].address;
-  add_extent(parent, extent, api, flags);
+  add_to_parts(object, extent, api, flags);
+  for (const Overlap& overlap : nested_.overlaps_of(object)) {
+    const Object& above = out_.objects[overlap.allocation];
+    const std::uint64_t begin = above.address - out_.objects[object].address;
+    const auto within = extent_within(extent, begin, begin + above.size, (flags & kUseReads) != 0);
+    if (within) add_extent(overlap.allocation, *within, api, flags);
+  }
+  for (std::uint32_t part = object, above = out_.objects[part].parent; above != kNone;
+       part = above, above = out_.objects[part].parent) {
+    extent.offset += out_.objects[part].address - out_.objects[above].address;
+    add_extent(above, extent, api, flags);
+  }
+}
+
+void EvidenceBuilder::Impl::add_to_parts(std::uint32_t object, const Extent& extent,
+                                         std::uint32_t api, std::uint32_t flags) {
+  const trace::ByteRange bounds = bounds_of(extent);
+  for (const std::uint32_t part :
+       nested_.parts_within(object, bounds.begin, bounds.end, out_.objects)) {
+    const std::uint64_t begin = out_.objects[part].address - out_.objects[object].address;
+    const std::uint64_t end = begin + out_.objects[part].size;
+    const auto within = extent_within(extent, begin, end, (flags & kUseReads) != 0);
+    if (!within) continue;
+    add_extent(part, *within, api, flags);
+    add_to_parts(part, *within, api, flags);
+  }
 }
 
 // A part beyond its object's end is cut there: the device refuses such a call.
@@ -304,9 +328,11 @@ Status EvidenceBuilder::Impl::take(const trace::AccessRecord& r) {
   std::uint32_t packed = kUseKernel;
   if (r.reads || r.atomics) packed |= kUseReads;
   if (r.writes || r.atomics) packed |= kUseWrites;
-  std::uint32_t& narrowest = out_.objects[object].min_access_bytes;
-  if (r.min_access_bytes != 0 && (narrowest == 0 || r.min_access_bytes < narrowest))
-    narrowest = r.min_access_bytes;
+  for (std::uint32_t at = object; at != kNone; at = out_.objects[at].parent) {
+    std::uint32_t& narrowest = out_.objects[at].min_access_bytes;
+    if (r.min_access_bytes != 0 && (narrowest == 0 || r.min_access_bytes < narrowest))
+      narrowest = r.min_access_bytes;
+  }
   const bool narrow =
       r.bounds && (r.bounds->begin > 0 || r.bounds->end < out_.objects[object].size);
   if (narrow) {
@@ -352,6 +378,8 @@ void EvidenceBuilder::Impl::close_lives() {
     std::uint32_t limit = o.context < context_end.size() ? context_end[o.context] : last;
     if (o.parent != kNone) limit = std::min(limit, out_.objects[o.parent].end);
     if (!o.ended) o.end = limit;
+    // What was given back whole has not leaked in parts.
+    if (o.parent != kNone && out_.objects[o.parent].ended) o.ended = true;
     o.end = std::max(std::min(o.end, last), o.alloc);
   }
 }
@@ -369,6 +397,7 @@ void EvidenceBuilder::Impl::collect_launches() {
 
 Evidence EvidenceBuilder::Impl::finish() {
   close_lives();
+  roll_up_launches(raw_, nested_.overlaps(), out_);
   pack_uses(std::move(raw_), out_);
   collect_launches();
   return std::move(out_);

@@ -101,6 +101,12 @@ std::set<std::uint16_t> devices_of(const Evidence& evidence) {
 
 }  // namespace
 
+MemoryLevel finest_level(const Evidence& evidence) {
+  const bool has_parts = std::any_of(evidence.objects.begin(), evidence.objects.end(),
+                                     [](const Object& object) { return object.has_children; });
+  return has_parts ? MemoryLevel::kTensor : MemoryLevel::kAllocation;
+}
+
 bool holds_memory(const Object& object, MemoryLevel level) {
   if (!object.on_device() || object.kind == trace::ObjectKind::kImported) return false;
   return level == MemoryLevel::kAllocation ? object.parent == kNone : !object.has_children;

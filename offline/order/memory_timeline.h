@@ -13,6 +13,9 @@ namespace drgpum {
 // that holds none.
 enum class MemoryLevel : std::uint8_t { kAllocation, kTensor };
 
+// Tensors where there are any.
+MemoryLevel finest_level(const Evidence& evidence);
+
 // Whether the object holds memory of its device at this level. Pinned host memory does not, nor
 // does memory that another process allocated.
 bool holds_memory(const Object& object, MemoryLevel level);

@@ -42,6 +42,17 @@ std::vector<ByteRange> complement(const std::vector<ByteRange>& united, std::uin
   return result;
 }
 
+std::vector<ByteRange> within(const std::vector<ByteRange>& a, const std::vector<ByteRange>& b) {
+  std::vector<ByteRange> result;
+  for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
+    const std::uint64_t begin = std::max(a[i].begin, b[j].begin);
+    const std::uint64_t end = std::min(a[i].end, b[j].end);
+    if (begin < end) result.push_back({begin, end});
+    a[i].end < b[j].end ? ++i : ++j;
+  }
+  return result;
+}
+
 std::vector<ByteRange> within_rows(const std::vector<ByteRange>& united, std::uint64_t pitch,
                                    std::uint64_t width) {
   std::vector<ByteRange> result;

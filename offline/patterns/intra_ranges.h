@@ -15,6 +15,9 @@ std::uint64_t bytes_of(const std::vector<trace::ByteRange>& united);
 // What `united` leaves of [0, size).
 std::vector<trace::ByteRange> complement(const std::vector<trace::ByteRange>& united,
                                          std::uint64_t size);
+// The bytes that are in both.
+std::vector<trace::ByteRange> within(const std::vector<trace::ByteRange>& united,
+                                     const std::vector<trace::ByteRange>& other);
 // The part of `united` within rows of `width` bytes, `pitch` apart.
 std::vector<trace::ByteRange> within_rows(const std::vector<trace::ByteRange>& united,
                                           std::uint64_t pitch, std::uint64_t width);

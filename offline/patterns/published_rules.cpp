@@ -12,12 +12,13 @@
 namespace drgpum {
 namespace {
 
-bool is_seen_by_published_tool(const Object& object) {
+bool is_seen_by_published_tool(const Object& object, MemoryLevel level) {
   switch (object.kind) {
     case trace::ObjectKind::kDevice:
     case trace::ObjectKind::kPitched:
     case trace::ObjectKind::kAsync:
-      return object.parent == kNone;
+    case trace::ObjectKind::kSubObject:
+      return holds_memory(object, level);
     default:
       return false;
   }
@@ -147,7 +148,7 @@ std::vector<Finding> published_findings(const PatternInput& in) {
   if (!in.evidence.records_accesses()) return findings;
   std::map<std::uint64_t, std::vector<End>> ends_by_size;
   for (std::uint32_t o = 0; o < in.evidence.objects.size(); ++o) {
-    if (!is_seen_by_published_tool(in.evidence.objects[o])) continue;
+    if (!is_seen_by_published_tool(in.evidence.objects[o], in.level)) continue;
     const std::vector<std::uint32_t> launches = launches_using(in.evidence, o);
     judge_lifetime(in, o, launches, findings);
     judge_idleness(in, o, launches, findings);

@@ -69,7 +69,8 @@ std::vector<Finding> structured_access(const PatternInput& in) {
   for (std::uint32_t o = 0; o < in.evidence.objects.size(); ++o) {
     const Object& object = in.evidence.objects[o];
     std::map<std::string, Parts> parts;
-    if (!is_judged(in, o) || !collect(in, o, parts)) continue;
+    // Launches that touch different parts of a pool share nothing but the pool.
+    if (!is_judged(in, o) || object.has_children || !collect(in, o, parts)) continue;
     IntraEvidence intra;
     intra.smallest_part_bytes = object.size;
     bool structured = true;

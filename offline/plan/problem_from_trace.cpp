@@ -37,7 +37,7 @@ bool runs_on_device(trace::ApiKind kind) {
 
 class ProblemBuilder {
  public:
-  explicit ProblemBuilder(const Trace& trace) : trace_(trace) {}
+  ProblemBuilder(const Trace& trace, bool whole) : trace_(trace), whole_(whole) {}
 
   Problem build() {
     problem_.source = trace_.path();
@@ -68,8 +68,10 @@ class ProblemBuilder {
       if (object.parent != trace::kNoObject) pools.insert(object.parent.value);
     std::vector<const TraceObject*> planned;
     for (const TraceObject& object : trace_.objects().rows()) {
-      if (!is_planned(object.kind) || pools.contains(object.id.value) || object.size == 0) continue;
-      if (parts_only && object.kind != trace::ObjectKind::kSubObject) continue;
+      const bool is_part = object.parent != trace::kNoObject;
+      if (whole_ ? is_part : pools.contains(object.id.value)) continue;
+      if (!is_planned(object.kind) || object.size == 0) continue;
+      if (!whole_ && parts_only && object.kind != trace::ObjectKind::kSubObject) continue;
       if (object.size > static_cast<std::uint64_t>(INT64_MAX / 2)) continue;
       planned.push_back(&object);
     }
@@ -185,8 +187,19 @@ class ProblemBuilder {
     return problem_.objects[known->second].life.upper == 0 ? known->second : kNoObject;
   }
 
+  // Of a part the allocation, where these are planned.
+  ObjectId planned(ObjectId id) const {
+    constexpr int kDeepest = 64;  // a damaged trace may go round in circles
+    for (int depth = 0; whole_ && depth < kDeepest; ++depth) {
+      const TraceObject* object = trace_.objects().find(id);
+      if (object == nullptr || object->parent == trace::kNoObject) break;
+      id = object->parent;
+    }
+    return id;
+  }
+
   void access(ObjectId id, bool reads, bool writes) {
-    const std::uint32_t object = live_index(id);
+    const std::uint32_t object = live_index(planned(id));
     if (object == kNoObject) return;
     if (reads) add(EventKind::kRead, object);
     if (writes) add(EventKind::kWrite, object);
@@ -226,6 +239,7 @@ class ProblemBuilder {
   }
 
   const Trace& trace_;
+  const bool whole_;
   Problem problem_;
   std::unordered_map<std::uint32_t, std::uint32_t> index_;  // object id to problem object
   std::vector<std::pair<std::uint64_t, ObjectId>> ends_;    // (call before which, object)
@@ -241,8 +255,8 @@ class ProblemBuilder {
 
 }  // namespace
 
-Problem problem_from_trace(const Trace& trace) {
-  return ProblemBuilder(trace).build();
+Problem problem_from_trace(const Trace& trace, bool whole_allocations) {
+  return ProblemBuilder(trace, whole_allocations).build();
 }
 
 TimedCalls timed_calls(const Trace& trace) {

@@ -10,7 +10,8 @@
 namespace drgpum {
 
 // Objects are the device allocations that a program frees itself (cudaMalloc and its kin, pitched,
-// managed and stream-ordered ones) or, where they hold sub-objects, those instead of the pool.
+// managed and stream-ordered ones); where they hold sub-objects, those instead of the pool, or, of
+// `whole_allocations`, the pool with what is done to its parts.
 // Sizes are rounded up to 512 bytes, as device allocators place them. Events are allocations,
 // frees, the reads and writes of copies, sets and instrumented launches, iteration marks, and
 // ranges as layers. Times are the device's where the trace has them for nine in ten of the calls
@@ -19,7 +20,7 @@ namespace drgpum {
 // stands for time. Objects are those of one device: of several, the one with the highest load.
 // What makes a plan less than sure, such as launches whose accesses are not known, is a caveat of
 // the problem.
-Problem problem_from_trace(const Trace& trace);
+Problem problem_from_trace(const Trace& trace, bool whole_allocations = false);
 
 // Kernels, copies and sets of the trace, and how many of them have a time.
 struct TimedCalls {

@@ -15,13 +15,14 @@ void tell(const ReportOptions& options, std::string_view stage) {
 }
 
 // The order is not needed once the findings are made, so its memory goes back here.
-std::vector<Finding> detect(const Evidence& evidence, const ReportOptions& options) {
+std::vector<Finding> detect(const Evidence& evidence, MemoryLevel level,
+                            const ReportOptions& options) {
   tell(options, "ordering");
   const HappensBefore order(evidence);
   tell(options, "judging");
   const std::vector<Essentials> essentials = all_essentials(evidence);
   const PatternInput in{
-      evidence, order, essentials, options.level, options.thresholds, missing_everywhere(evidence)};
+      evidence, order, essentials, level, options.thresholds, missing_everywhere(evidence)};
   return options.rules == Rules::kStrict ? strict_findings(in) : published_findings(in);
 }
 
@@ -96,12 +97,12 @@ Report build_report(Evidence evidence, bool complete, std::string incomplete_bec
   Report report;
   report.complete = complete;
   report.incomplete_because = std::move(incomplete_because);
-  report.level = options.level;
   report.rules = options.rules;
   report.evidence = std::move(evidence);
+  report.level = options.level.value_or(finest_level(report.evidence));
   for (const std::string& kernel : report.evidence.kernels)
     report.kernel_names.push_back(demangled(kernel));
-  report.findings = detect(report.evidence, options);
+  report.findings = detect(report.evidence, report.level, options);
 
   tell(options, "naming lines");
   report.names.resize(report.evidence.objects.size());
@@ -113,14 +114,14 @@ Report build_report(Evidence evidence, bool complete, std::string incomplete_bec
   suppress(report, options.suppressions);
 
   tell(options, "replaying");
-  report.savings = rank_by_savings(report.evidence, options.level, report.findings);
-  report.peaks = top_peaks(report.evidence, options.level, options.peak_count);
-  report.lower_bound_bytes = lower_bound_bytes(report.evidence, options.level);
+  report.savings = rank_by_savings(report.evidence, report.level, report.findings);
+  report.peaks = top_peaks(report.evidence, report.level, options.peak_count);
+  report.lower_bound_bytes = lower_bound_bytes(report.evidence, report.level);
   for (const LivePoint& point : pinned_curve(report.evidence))
     report.pinned_peak_bytes = std::max(report.pinned_peak_bytes, point.bytes);
 
   if (!report.peaks.empty() && options.with_pool)
-    report.smartpool = pool_saving(report.evidence, report.peaks.front().device, options.level);
+    report.smartpool = pool_saving(report.evidence, report.peaks.front().device, report.level);
 
   report.pressure = memory_pressure(report.evidence);
   if (report.pressure) resolver.pressure(*report.pressure);

@@ -3,6 +3,7 @@
 // From evidence to a report: order, detect, measure savings, name the source lines.
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,7 +16,7 @@ namespace drgpum {
 
 struct ReportOptions {
   Rules rules = Rules::kStrict;
-  MemoryLevel level = MemoryLevel::kAllocation;
+  std::optional<MemoryLevel> level;  // none: tensors where the trace has any
   Thresholds thresholds;
   std::vector<Suppression> suppressions;
   std::size_t peak_count = 3;

@@ -53,6 +53,9 @@ class PathResolver {
     std::set<std::uint32_t> allocation_lines;
     std::set<std::pair<std::string_view, std::uint32_t>> callers;  // function and line
     std::uint32_t used_by = 0;
+    // The same of calls in which a pool hands out a piece.
+    std::set<std::uint32_t> part_lines;
+    std::set<std::pair<std::string_view, std::uint32_t>> part_callers;
   };
 
   static std::uint64_t virtual_address(const TraceModule& module, std::uint64_t frame) {
@@ -212,11 +215,22 @@ class PathResolver {
     return (path.used_by >> static_cast<unsigned>(ApiKind::kAlloc) & 1) != 0;
   }
 
+  // Out of a pool; where nothing but blocks is recorded they are judged as allocations are.
+  bool takes_piece(const TraceCallPath& path) const {
+    return path.allocates_part && trace_.process().mode != "allocations";
+  }
+
   void count_wrappers(const TraceCallPath& path) {
     const Frames& frames = map_.paths_[path.id.value].frames;
     for (std::size_t k = 0; k < frames.size(); ++k) {
       Function& function = function_of(frames[k]);
       function.used_by |= path.used_by;
+      if (takes_piece(path)) {
+        function.part_lines.insert(frames[k].line);
+        if (k + 1 < frames.size())
+          function.part_callers.insert({frames[k + 1].function, frames[k + 1].line});
+        continue;
+      }
       if (!allocates(path)) continue;
       function.allocation_lines.insert(frames[k].line);
       if (k + 1 < frames.size())
@@ -244,10 +258,27 @@ class PathResolver {
     return 0;
   }
 
+  // Past the last function of the path's inner end that hands out pieces for others. Between it and
+  // the call are functions of the allocator; they launch nothing and do so at one line.
+  std::size_t site_of_part(const Frames& frames) {
+    constexpr auto kLaunches = 1u << static_cast<unsigned>(ApiKind::kLaunch);
+    std::size_t site = 0;
+    for (std::size_t k = 0; k + 1 < frames.size(); ++k) {
+      const Function& function = function_of(frames[k]);
+      const bool is_system = is_system_file(frames[k].file);
+      const bool may_wrap = (function.used_by & kLaunches) == 0 && function.part_lines.size() == 1;
+      if (!is_system && !may_wrap) break;
+      const bool wraps = has_allocator_name(frames[k].function) || function.part_callers.size() > 1;
+      if (is_system || wraps) site = k + 1;
+    }
+    return site;
+  }
+
   void choose_site(const TraceCallPath& path) {
     PathFrames& found = map_.paths_[path.id.value];
-    std::size_t site = 0;
-    while (allocates(path) && site + 1 < found.frames.size() && only_wraps(found.frames[site]))
+    std::size_t site = takes_piece(path) ? site_of_part(found.frames) : 0;
+    while (allocates(path) && !takes_piece(path) && site + 1 < found.frames.size() &&
+           only_wraps(found.frames[site]))
       ++site;
     // Full stacks begin in system code.
     const auto is_theirs = [](const PathFrame& frame) {

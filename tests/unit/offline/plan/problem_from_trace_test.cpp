@@ -8,12 +8,12 @@
 namespace drgpum {
 namespace {
 
-Problem problem_of(std::string_view text) {
+Problem problem_of(std::string_view text, bool whole_allocations = false) {
   const auto records = trace::trace_from_text(text);
   EXPECT_TRUE(records) << records.error().message;
   const auto trace = load_trace(*records);
   EXPECT_TRUE(trace) << trace.error().message;
-  return problem_from_trace(*trace);
+  return problem_from_trace(*trace, whole_allocations);
 }
 
 // `a:1024 malloc a, write a, ...`: what a problem says, on one line.
@@ -51,6 +51,12 @@ TEST(ProblemFromTrace, SubObjectsStandInForTheirPool) {
   const Problem problem = problem_of(
       "alloc pool 1M; alloc t 4K sub parent=pool; launch k writes t; free t; free pool; end");
   EXPECT_EQ(described(problem), "t#1:4096 | malloc t#1 | write t#1 | free t#1 ");
+}
+
+TEST(ProblemFromTrace, WholeAllocationsAreUsedWhereTheirPartsAre) {
+  const Problem problem = problem_of(
+      "alloc pool 1M; alloc t 4K sub parent=pool; launch k writes t; free t; free pool; end", true);
+  EXPECT_EQ(described(problem), "pool#0:1048576 | malloc pool#0 | write pool#0 | free pool#0 ");
 }
 
 TEST(ProblemFromTrace, RefusedCallsHaveNoEffect) {
