@@ -10,6 +10,7 @@
 #include <CLI/CLI.hpp>
 #include <unistd.h>
 
+#include "offline/cli/opened_trace.h"
 #include "offline/cli/terminal.h"
 #include "offline/cli/verbs.h"
 #include "offline/import/load_input.h"
@@ -55,17 +56,19 @@ std::string time_of(std::uint64_t unix_ns) {
   return text;
 }
 
-void print_imported(const Trace& loaded) {
+void print_imported(const std::string& path, const Trace& loaded) {
   const ReadSummary& summary = loaded.summary();
-  row("file", printable(loaded.path()) + ", " + iec_and_exact(summary.file_bytes) + ", " +
+  row("file", printable(path) + ", " + iec_and_exact(summary.file_bytes) + ", " +
                   printable(loaded.process().executable));
   row("as a trace", plural(summary.records, "record"));
 }
 
-void print_file(const Trace& loaded) {
+void print_file(const std::string& path, const Trace& loaded, bool bundled) {
   const ReadSummary& summary = loaded.summary();
-  if (summary.header.magic != kFileMagic || summary.frames == 0) return print_imported(loaded);
-  row("trace", printable(loaded.path()) + ", " + iec_and_exact(summary.file_bytes) + ", format " +
+  if (summary.header.magic != kFileMagic || summary.frames == 0)
+    return print_imported(path, loaded);
+  row("trace", printable(path) + (bundled ? ", unpacked " : ", ") +
+                   iec_and_exact(summary.file_bytes) + ", format " +
                    std::to_string(summary.header.major) + "." +
                    std::to_string(summary.header.minor));
   row("state", state_of(summary));
@@ -159,8 +162,10 @@ Result<Completeness> print_summary(const std::string& path) {
   options.progress = [&](std::uint64_t done, std::uint64_t all) {
     progress.show("reading " + path + ", " + percent_of(done, all));
   };
-  ASSIGN_OR_RETURN(const Trace loaded, load_input(path, options));
-  print_file(loaded);
+  OpenedTraces bundles;
+  ASSIGN_OR_RETURN(const OpenedTrace opened, bundles.open(path));
+  ASSIGN_OR_RETURN(const Trace loaded, load_input(opened.trace, options));
+  print_file(path, loaded, !opened.folder.empty());
   print_process(loaded);
   for (const DeviceRecord& device : loaded.devices().rows())
     print_device(device);
@@ -180,7 +185,9 @@ Result<Completeness> print_records(const std::string& path) {
     std::cout.flush();
     return Completeness::kComplete;
   }
-  ASSIGN_OR_RETURN(TraceReader reader, TraceReader::open(path));
+  OpenedTraces bundles;
+  ASSIGN_OR_RETURN(const OpenedTrace opened, bundles.open(path));
+  ASSIGN_OR_RETURN(TraceReader reader, TraceReader::open(opened.trace));
   Record record;
   while (reader.next(record) && std::cout)
     std::cout << to_text(record) << '\n';

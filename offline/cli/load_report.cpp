@@ -14,6 +14,7 @@
 #include "offline/order/load_evidence.h"
 #include "offline/patterns/patterns.h"
 #include "offline/report/units.h"
+#include "offline/source/symbol_cache.h"
 
 namespace drgpum {
 
@@ -24,6 +25,7 @@ SourcePlaces places_of(const LoadArguments& a) {
     const std::size_t equals = map.find('=');
     places.path_map.emplace_back(map.substr(0, equals), map.substr(equals + 1));
   }
+  places.files = a.opened->sources();
   return places;
 }
 
@@ -74,14 +76,23 @@ Status set_threshold(const std::string& text, Thresholds& thresholds) {
   }
 }
 
-TraceSources find_sources(const Trace& tables, const LoadArguments& a, ProgressLine& progress) {
+TraceSources find_sources(const Trace& tables, const OpenedTrace& opened, AccessLines accesses,
+                          const LoadArguments& a, ProgressLine& progress) {
   SourceOptions options;
+  if (!a.no_cache) options.cache_directory = default_cache_directory();
   options.symbol_paths = a.symbol_paths;
+  options.bundled_directory = opened.folder;
   options.full_stacks = a.full_stacks;
+  options.debuginfod = a.debuginfod;
   options.progress = [&](std::string_view module) {
     progress.show("finding lines of " + printable(module));
   };
-  return TraceSources(resolve_sources(tables, options), places_of(a));
+  SourceMap map = resolve_sources(tables, options);
+  std::vector<std::string> image_paths = a.symbol_paths;
+  if (!opened.folder.empty()) image_paths.push_back(opened.folder);
+  DeviceLines device(tables, std::move(image_paths));
+  accesses.resolve(device, tables, a.full_stacks);
+  return TraceSources(std::move(map), std::move(accesses), device.notes(), places_of(a));
 }
 
 Result<ReportOptions> options_of(const LoadArguments& a) {
@@ -119,6 +130,10 @@ void declare_load_options(CLI::App& app, LoadArguments& a) {
       });
   app.add_option("--symbol-path", a.symbol_paths,
                  "directory that holds modules or their debug files");
+  app.add_flag("--debuginfod", a.debuginfod,
+               "fetch missing debug files from the servers of $DEBUGINFOD_URLS");
+  app.add_flag("--no-cache", a.no_cache,
+               "find all lines anew; else those found before are read from $XDG_CACHE_HOME/drgpum");
   app.add_flag("--full-stacks", a.full_stacks,
                "show frames of system libraries, headers and program start too");
 }
@@ -148,17 +163,22 @@ Result<Report> load_report(const std::string& verb, const std::string& path, con
   EvidenceBuilder builder;
   LoadOptions load;
   load.calls = load.objects = load.check = false;
-  load.also = [&](const trace::Record& record) { return builder.add(record); };
+  AccessLines accesses;
+  load.also = [&](const trace::Record& record) {
+    accesses.add(record);
+    return builder.add(record);
+  };
   load.progress = [&](std::uint64_t done, std::uint64_t all) {
     progress.show("reading " + path + ", " + percent_of(done, all));
   };
-  ASSIGN_OR_RETURN(const Trace tables, load_input(path, load));
+  ASSIGN_OR_RETURN(const OpenedTrace opened, a.opened->open(path));
+  ASSIGN_OR_RETURN(const Trace tables, load_input(opened.trace, load));
   if (a.level.empty() && tables.process().mode == "allocations") options.level = MemoryLevel::kTensor;
   LoadedEvidence loaded = finish_evidence(std::move(builder), tables.summary(), path);
   options.progress = [&](std::string_view stage) {
     progress.show(std::string(stage) + " " + path);
   };
-  TraceSources sources = find_sources(tables, a, progress);
+  TraceSources sources = find_sources(tables, opened, std::move(accesses), a, progress);
   Report report = build_report(std::move(loaded.evidence), loaded.complete,
                                std::move(loaded.reason), sources, options);
   if (!a.quiet)

@@ -3,10 +3,12 @@
 // From a trace's path to its report, with the options that the reading verbs share.
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "offline/cli/opened_trace.h"
 #include "offline/cli/terminal.h"
 #include "offline/report/build_report.h"
 #include "offline/source/source_text.h"
@@ -26,8 +28,12 @@ struct LoadArguments {
   std::vector<std::string> path_maps;
   std::vector<std::string> symbol_paths;
   bool full_stacks = false;
+  bool no_cache = false;
+  bool debuginfod = false;
   bool quiet = false;            // no lines on standard error about missing source lines
   bool with_call_paths = false;  // of every object
+  // Bundles stay unpacked as long as these arguments: reports name their sources.
+  std::shared_ptr<OpenedTraces> opened = std::make_shared<OpenedTraces>();
 };
 
 void declare_load_options(CLI::App& app, LoadArguments& a);

@@ -20,6 +20,8 @@ namespace {
 
 constexpr std::array kVerbs{
     Verb{"report", "what wastes memory in a trace, and what each fix saves", report_main},
+    Verb{"annotate", "a source file with what its lines allocate and access", annotate_main},
+    Verb{"bundle", "a trace and all that its report needs, in one file", bundle_main},
     Verb{"diff", "what changed from one run to another", diff_main},
     Verb{"export", "a trace in other programs' forms", export_main},
     Verb{"view", "a trace as a page in the browser, or in one HTML file", view_main},

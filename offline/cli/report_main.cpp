@@ -93,8 +93,11 @@ void write(const std::vector<Report>& reports, const Arguments& a, std::ostream&
   // A program built without the web application writes the plain page instead.
   if (a.format == "html" && !a.brief && write_report_page(reports, places_of(a.load), out)) return;
   const bool to_stdout = a.output.empty() || a.output == "-";
+  SourceText text(places_of(a.load));
   const TextStyle style{terminal_width(STDOUT_FILENO), to_stdout && wants_colour(STDOUT_FILENO),
-                        a.top};
+                        a.top, [&](const std::string& file, std::uint32_t line) {
+                          return text.line(file, line);
+                        }};
   const bool has_table = a.format == "text" || a.format == "md";
   if (reports.size() > 1 && has_table && !a.brief) write_programs(reports, a.format == "md", out);
   write_one(reports[worst_of(reports)], a, style, out);

@@ -23,15 +23,24 @@ std::string TraceSources::variable(const SourceFrame& site) {
   return variable_of(text_.statement(site.file, site.line));
 }
 
-std::vector<std::string> TraceSources::missing() const {
+std::vector<AccessLine> TraceSources::access_lines(std::uint32_t object) {
+  const auto lines = accesses_.of(ObjectId{object});
+  return {lines.begin(), lines.end()};
+}
+
+std::vector<std::string> missing_lines(const SourceMap& map, std::span<const ImageNote> images) {
   std::vector<std::string> lines;
-  for (const ModuleNote& module : map_.modules()) {
+  for (const ModuleNote& module : map.modules()) {
     if (module.problem.empty()) continue;
     const bool named = module.problem.starts_with(module.path);
     lines.push_back("no source lines for " +
                     plural(module.addresses - module.with_lines, "address") + ": " +
                     (named ? "" : printable(module.path) + " ") + printable(module.problem));
   }
+  for (const ImageNote& image : images)
+    if (!image.problem.empty())
+      lines.push_back("no source lines for " + plural(image.asked, "place") + " in device code " +
+                      printable(image.name) + ": " + printable(image.problem));
   return lines;
 }
 

@@ -20,6 +20,8 @@ enum ExitStatus : int {
 int info_main(int argc, char** argv);
 int report_main(int argc, char** argv);
 int diff_main(int argc, char** argv);
+int annotate_main(int argc, char** argv);
+int bundle_main(int argc, char** argv);
 int export_main(int argc, char** argv);
 int import_main(int argc, char** argv);
 int plan_main(int argc, char** argv);

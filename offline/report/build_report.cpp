@@ -45,6 +45,10 @@ class Resolver {
     std::string& name = report_.names[o];
     name = report_.evidence.names[about.name];
     if (!with_call_paths) return;
+    if (!report_.access_lines.contains(o)) {
+      std::vector<AccessLine> lines = sources_.access_lines(about.id);
+      if (!lines.empty()) report_.access_lines.emplace(o, std::move(lines));
+    }
     call(about.alloc);
     if (about.free != kNone) call(about.free);
     const auto uses = report_.evidence.uses_of(o);

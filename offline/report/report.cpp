@@ -17,6 +17,10 @@ std::string SourceLookup::variable(const SourceFrame&) {
   return {};
 }
 
+std::vector<AccessLine> SourceLookup::access_lines(std::uint32_t) {
+  return {};
+}
+
 std::string Report::label(std::uint32_t object) const {
   if (object < names.size() && !names[object].empty()) return names[object];
   return "object " + std::to_string(evidence.objects[object].id);
@@ -27,6 +31,12 @@ const SourceFrame* Report::site_of(std::uint32_t api) const {
   const auto path = call_paths.find(evidence.apis[api].call_path);
   if (path == call_paths.end() || path->second.site >= path->second.frames.size()) return nullptr;
   return &path->second.frames[path->second.site];
+}
+
+const std::vector<AccessLine>& Report::access_lines_of(std::uint32_t object) const {
+  static const std::vector<AccessLine> kNothing;
+  const auto found = access_lines.find(object);
+  return found == access_lines.end() ? kNothing : found->second;
 }
 
 std::string Report::kernel_of(std::uint32_t api) const {

@@ -14,6 +14,7 @@
 #include "offline/patterns/finding.h"
 #include "offline/patterns/savings.h"
 #include "offline/report/memory_pressure.h"
+#include "offline/source/access_line.h"
 
 namespace drgpum {
 
@@ -36,6 +37,8 @@ class SourceLookup {
   virtual std::size_t site(std::uint32_t call_path);
   // The variable that the line of the site assigns; empty when it cannot be told.
   virtual std::string variable(const SourceFrame& site);
+  // Lines of kernels that touch the object of that id in the trace, most accesses first.
+  virtual std::vector<AccessLine> access_lines(std::uint32_t object);
 };
 
 enum class Rules : std::uint8_t { kStrict, kPublished };
@@ -77,6 +80,8 @@ struct Report {
   std::vector<std::string> kernel_names;                   // demangled, by kernel id
   std::vector<std::string> names;                          // of objects, by index; may be empty
   std::unordered_map<std::uint32_t, CallPath> call_paths;  // those of objects and named calls
+  // Of the same objects, by index; none where the recording has no access sites.
+  std::unordered_map<std::uint32_t, std::vector<AccessLine>> access_lines;
   std::vector<SuppressionUse> suppressions;
 
   std::uint64_t peak_bytes() const { return peaks.empty() ? 0 : peaks.front().bytes; }
@@ -85,6 +90,7 @@ struct Report {
   // The frame to show for a call; null when nothing is known.
   const SourceFrame* site_of(std::uint32_t api) const;
   std::string kernel_of(std::uint32_t api) const;  // demangled; empty for other calls
+  const std::vector<AccessLine>& access_lines_of(std::uint32_t object) const;
   // "call 12 cudaMemcpy, main at 2mm.cu:112"
   std::string describe_call(std::uint32_t api) const;
   bool has_call(std::uint32_t api) const { return api < evidence.api_count(); }

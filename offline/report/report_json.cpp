@@ -31,6 +31,27 @@ std::string_view word(StateAtPeak state) {
   return "idle";
 }
 
+}  // namespace
+
+void write_access_lines(const std::vector<AccessLine>& lines, JsonWriter& json) {
+  json.begin_array();
+  for (std::size_t i = 0; i < std::min(lines.size(), kMostAccessLines); ++i) {
+    const AccessLine& line = lines[i];
+    json.begin_object();
+    json.field("kernel", line.kernel);
+    json.field("function", line.function);
+    json.field("file", line.file);
+    json.field("line", line.line);
+    json.field("reads", line.reads);
+    json.field("writes", line.writes);
+    json.field("launches", line.launches);
+    json.end_object();
+  }
+  json.end_array();
+}
+
+namespace {
+
 class ReportWriter {
  public:
   ReportWriter(const Report& report, const JsonForm& form, JsonWriter& json)
@@ -223,6 +244,8 @@ void ReportWriter::object(std::uint32_t index) {
     }
   }
   json_.end_array();
+  json_.key("access_lines");
+  write_access_lines(report_.access_lines_of(index), json_);
   json_.end_object();
 }
 

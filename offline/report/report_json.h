@@ -8,6 +8,7 @@
 #include <functional>
 #include <iosfwd>
 #include <span>
+#include <vector>
 
 #include "offline/report/report.h"
 
@@ -21,6 +22,11 @@ struct JsonForm {
   // Findings beyond this number are left out, and counted by pattern in `findings_left_out`.
   std::size_t max_findings = SIZE_MAX;
 };
+
+// In the report as it is stored; text shows fewer.
+inline constexpr std::size_t kMostAccessLines = 100;
+// An array of the first kMostAccessLines of `lines`.
+void write_access_lines(const std::vector<AccessLine>& lines, JsonWriter& json);
 
 // One report as it is; several under `programs`, with what they have in common in front.
 void write_json(std::span<const Report> reports, std::ostream& out, const JsonForm& form = {});

@@ -22,15 +22,28 @@ constexpr std::size_t kListedObjects = 5'000;
 constexpr std::size_t kListedCalls = 20'000;
 constexpr std::uint32_t kLinesAround = 5;
 constexpr std::size_t kFindingsWithLines = 300;
+constexpr std::size_t kAccessLines = 5;  // of an object
 
 using LinesOfFile = std::set<std::uint32_t>;
 
+void add_lines(const std::string& file, std::uint32_t line,
+               std::map<std::string, LinesOfFile>& wanted) {
+  if (file.empty() || line == 0) return;
+  LinesOfFile& lines = wanted[file];
+  const std::uint32_t first = line > kLinesAround ? line - kLinesAround : 1;
+  for (std::uint32_t at = first; at <= line + kLinesAround; ++at)
+    lines.insert(at);
+}
+
 void add_lines(const SourceFrame* site, std::map<std::string, LinesOfFile>& wanted) {
-  if (site == nullptr || site->file.empty() || site->line == 0) return;
-  LinesOfFile& lines = wanted[site->file];
-  const std::uint32_t first = site->line > kLinesAround ? site->line - kLinesAround : 1;
-  for (std::uint32_t line = first; line <= site->line + kLinesAround; ++line)
-    lines.insert(line);
+  if (site != nullptr) add_lines(site->file, site->line, wanted);
+}
+
+void add_access_lines(const Report& report, std::uint32_t object,
+                      std::map<std::string, LinesOfFile>& wanted) {
+  const std::vector<AccessLine>& lines = report.access_lines_of(object);
+  for (std::size_t i = 0; i < std::min(lines.size(), kAccessLines); ++i)
+    add_lines(lines[i].file, lines[i].line, wanted);
 }
 
 std::map<std::string, LinesOfFile> lines_worth_showing(const Report& report) {
@@ -40,6 +53,7 @@ std::map<std::string, LinesOfFile> lines_worth_showing(const Report& report) {
     const Finding& f = report.findings[i];
     for (const std::uint32_t api : {report.evidence.objects[f.object].alloc, f.from, f.to})
       if (report.has_call(api)) add_lines(report.site_of(api), wanted);
+    add_access_lines(report, f.object, wanted);
   }
   if (!report.peaks.empty())
     for (std::size_t i = 0; i < std::min<std::size_t>(report.peaks[0].objects.size(), 50); ++i)
@@ -174,6 +188,13 @@ void ReportPage::write_report(const Report& report, const PageParts& parts, Json
   program.calls.write(to);
   json.key("curves");
   write_curves(report, to);
+  json.key("access_lines").begin_object();
+  for (const std::uint32_t o : shown) {
+    if (report.access_lines_of(o).empty()) continue;
+    json.key(std::to_string(report.evidence.objects[o].id));
+    write_access_lines(report.access_lines_of(o), json);
+  }
+  json.end_object();
   if (parts.source_line) write_sources(report, parts, json);
 }
 

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <ostream>
+#include <set>
 
 #include "offline/patterns/patterns.h"
+#include "offline/report/code_text.h"
 #include "offline/report/pressure_forms.h"
 #include "offline/report/units.h"
 #include "proto/trace/names.h"
@@ -15,6 +17,9 @@ namespace {
 constexpr std::size_t kObjectsAtPeak = 10;
 constexpr std::size_t kBriefFindings = 3;
 constexpr std::size_t kMinWidth = 40;
+constexpr std::uint32_t kLinesAround = 2;
+constexpr std::size_t kAccessLines = 3;
+constexpr std::size_t kCodeIndent = 14;  // of the columns left of a line of code
 
 enum class Ink { kPlain, kBold, kDim, kRed, kYellow, kGreen };
 
@@ -106,6 +111,9 @@ class TextReport {
   void pressure();
   void findings();
   void finding(std::size_t place, const Finding& f);
+  void source_around(const SourceFrame* site);
+  void access_lines(std::uint32_t object);
+  std::string line_of_code(const std::string& file, std::uint32_t line) const;
   void footer();
   std::string site_of_object(std::uint32_t object) const;
   std::string program() const;
@@ -115,6 +123,7 @@ class TextReport {
   const Evidence& e_;
   TextStyle style_;
   std::ostream& out_;
+  std::set<std::pair<std::string, std::uint32_t>> shown_;  // sites whose lines were printed
 };
 
 // Wrapped at spaces; a word longer than the line stays whole.
@@ -255,6 +264,7 @@ void TextReport::finding(std::size_t place, const Finding& f) {
   out_ << title << '\n';
   const std::string site = site_of_object(f.object);
   if (!site.empty()) paragraph(5, "allocated in " + site, Ink::kDim);
+  source_around(r_.site_of(e_.objects[f.object].alloc));
   std::string what = printable(advice_for(r_, f));
   if (f.distance && f.pattern != Pattern::kRedundantAllocation)
     what += " " + plural(*f.distance, "launch") + " in between" + (f.cut ? " at least" : "") + ".";
@@ -265,6 +275,48 @@ void TextReport::finding(std::size_t place, const Finding& f) {
   if (f.superseded_by != kNone)
     paragraph(5, "Instead of finding " + std::to_string(f.superseded_by + 1) + ", not with it.",
               Ink::kDim);
+  access_lines(f.object);
+}
+
+std::string TextReport::line_of_code(const std::string& file, std::uint32_t line) const {
+  if (!style_.source_line) return "";
+  return code_text(style_.source_line(file, line), std::max(style_.width, kMinWidth) - kCodeIndent);
+}
+
+// The line that allocates with two before and two behind it, once in a report.
+void TextReport::source_around(const SourceFrame* site) {
+  if (site == nullptr || site->line == 0 || line_of_code(site->file, site->line).empty()) return;
+  if (!shown_.insert({site->file, site->line}).second) return;
+  const std::uint32_t first = site->line > kLinesAround ? site->line - kLinesAround : 1;
+  for (std::uint32_t line = first; line <= site->line + kLinesAround; ++line) {
+    const bool is_site = line == site->line;
+    const std::string text = (is_site ? "   > " : "     ") + right(std::to_string(line), 6) + " | " +
+                             line_of_code(site->file, line);
+    out_ << ink(is_site ? Ink::kPlain : Ink::kDim, text.substr(0, text.find_last_not_of(' ') + 1))
+         << '\n';
+  }
+}
+
+// "read 4,096 times, written 12 times in 3 launches at k.cu:12 (saxpy): y[i] = ..."
+void TextReport::access_lines(std::uint32_t object) {
+  const std::vector<AccessLine>& lines = r_.access_lines_of(object);
+  for (std::size_t i = 0; i < std::min(lines.size(), kAccessLines); ++i) {
+    const AccessLine& line = lines[i];
+    std::string what;
+    if (line.reads > 0) what = "read " + plural(line.reads, "time");
+    if (line.writes > 0)
+      what += (what.empty() ? "written " : ", written ") + plural(line.writes, "time");
+    std::string where = printable(line.kernel);
+    if (line.line > 0)
+      where = printable(line.file.substr(line.file.rfind('/') + 1)) + ":" +
+              std::to_string(line.line) + " in " + where;
+    paragraph(5, what + " in " + plural(line.launches, "launch") + " at " + where, Ink::kDim);
+    std::string code = line_of_code(line.file, line.line);
+    code.erase(0, code.find_first_not_of(' '));
+    if (!code.empty()) out_ << ink(Ink::kDim, "            | " + code) << '\n';
+  }
+  if (lines.size() > kAccessLines)
+    paragraph(5, "and at " + plural(lines.size() - kAccessLines, "more line"), Ink::kDim);
 }
 
 void TextReport::findings() {

@@ -3,7 +3,11 @@
 // The report for a terminal.
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <iosfwd>
+#include <string>
+#include <string_view>
 
 #include "offline/report/report.h"
 
@@ -13,6 +17,8 @@ struct TextStyle {
   std::size_t width = 100;  // columns; text is wrapped there
   bool colour = false;
   std::size_t top = 10;  // findings shown in full; 0: all
+  // A line of a source file, from 1; empty where it is not known. May be left out.
+  std::function<std::string_view(const std::string& file, std::uint32_t line)> source_line;
 };
 
 void write_text(const Report& report, const TextStyle& style, std::ostream& out);

@@ -12,7 +12,7 @@ import sys
 # Message of the .proto: where its members are in the schema.
 PLACES = {
     "Report": "report", "Program": "report/properties/program", "Device": "report/properties/device",
-    "Coverage": "report/properties/coverage/items", "Api": "api/oneOf/1", "Frame": "frame", "DataObject": "object",
+    "Coverage": "report/properties/coverage/items", "Api": "api/oneOf/1", "Frame": "frame", "AccessLine": "access_line", "DataObject": "object",
     "Peak": "peak", "LiveObject": "peak/properties/objects/items",
     "FailedAllocation": "report/properties/failed_allocations/items", "Finding": "finding", "Evidence": "evidence",
     "Savings": "report/properties/savings", "SmartPool": "report/properties/savings/properties/smartpool/oneOf/1",

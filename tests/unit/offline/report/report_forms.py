@@ -114,6 +114,119 @@ def check_gates(runner, trace):
     runner.run("report", trace, "--suppressions", str(rules), status=2)
 
 
+PTX = """.version 9.0
+.target sm_80
+.address_size 64
+.visible .entry saxpy(.param .u64 p)
+{
+.loc 1 3 1
+ld.global.f32 %f1, [%rd1];
+.loc 1 4 1
+st.global.f32 [%rd1], %f1;
+ret;
+}
+.file 1 "/build/saxpy.cu"
+"""
+
+
+def check_source_lines(runner):
+    """Lines of kernels that touch an object, with counts and the text of the line; what is missing is said."""
+    text = ("cubin saved=code.modules/c0de hash=c0de\nalloc x 1M\nlaunch saxpy updates x\nsite x saxpy 7 reads=40\n"
+            "site x saxpy 9 writes=30\nlaunch saxpy updates x\nsite x saxpy 7 reads=2\nalloc y 1M\nlaunch other reads y\nend exit=0")
+    trace = runner.trace("code", text)
+    env = {**os.environ, "DRGPUM_CACHE_DIR": ""}
+    missing = subprocess.run([runner.args.drgpum, "report", trace], capture_output=True, timeout=120, env=env)
+    runner.expect("missing code is named: " + missing.stderr.decode(), b"code.modules/c0de" in missing.stderr)
+    images = runner.folder / "code.modules"
+    images.mkdir()
+    (images / "c0de").write_text(PTX)
+    sources = runner.folder / "sources"
+    sources.mkdir()
+    (sources / "saxpy.cu").write_text("a\nb\nfloat v = x[i];\n\tx[i] = v <b>;\x1b[31m\n")
+    report = json.loads(runner.run("report", trace, "--format", "json"))
+    lines = next(o for o in report["objects"] if o["name"] == "x")["access_lines"]
+    runner.expect(f"access lines: {lines}", [(l["kernel"], l["function"], l["file"], l["line"], l["reads"], l["writes"],
+                                              l["launches"]) for l in lines] ==
+                  [("saxpy", "saxpy", "/build/saxpy.cu", 3, 42, 0, 2), ("saxpy", "saxpy", "/build/saxpy.cu", 4, 0, 30, 1)])
+    for where in (["--source-root", str(sources)], ["--path-map", f"/build={sources}"]):
+        shown = runner.run("report", trace, *where)
+        runner.expect("text shows the line and its code: " + shown,
+                      "read 42 times in 2 launches at saxpy.cu:3 in saxpy" in shown and "| float v = x[i];" in shown)
+        runner.expect("text escapes code", "\x1b" not in shown and "\\u{1b}" in shown)
+    check_annotate(runner, sources)
+    check_bundle(runner, trace, sources)
+    page = runner.run("report", trace, "--format", "html", "--source-root", str(sources))
+    runner.expect("page escapes code", "v <b>" not in page)
+    runner.expect("page has the lines", "access_lines" in page or "application/octet-stream" in page)
+
+
+def check_annotate(runner, sources):
+    """A source file with figures beside its lines; which file is meant; files that are not there."""
+    trace = str(runner.folder / "code.drgp")
+    shown = runner.run("annotate", "saxpy.cu", trace, "--source-root", str(sources))
+    rows = [line for line in shown.splitlines() if " | " in line or line.endswith("|")]
+    runner.expect("annotate: every line: " + shown, len(rows) == 4)
+    runner.expect("annotate: reads", re.search(r"^ +42 +3 \| float v = x\[i\];$", shown, re.M) is not None)
+    runner.expect("annotate: writes", re.search(r"^ +30 +4 \| ", shown, re.M) is not None)
+    few = runner.run("annotate", "/elsewhere/saxpy.cu", trace, "--source-root", str(sources), "--context", "1")
+    runner.expect("annotate: context", " 1 | a" not in few and " 2 | b" in few)
+    runner.expect("annotate: without the file", re.search(r"^ +42 +3 \|$", runner.run("annotate", "/build/saxpy.cu", trace), re.M))
+    runner.run("annotate", "other.cu", trace, status=3)
+    runner.run("annotate", "saxpy.cu", status=2)
+    runner.expect("annotate --help has examples", "Examples" in runner.run("annotate", "--help"))
+
+
+def check_bundle(runner, trace, sources):
+    """A bundle alone gives the report that the trace gives beside its device code and sources."""
+    folder = runner.folder / "elsewhere"
+    folder.mkdir()
+    bundle = str(folder / "app.drgb")
+    told = runner.run("bundle", trace, "-o", bundle, "--with-source", "--source-root", str(sources))
+    runner.expect("bundle: tells what is in it: " + told, "1 device module" in told and "1 source file" in told)
+    runner.run("bundle", trace, "-o", bundle, status=2)
+    runner.run("bundle", trace, "-o", bundle, "-f")
+    runner.run("bundle", bundle, status=2)
+    runner.run("bundle", trace, "-o", bundle, "-f", "--with-source", "--source-root", str(sources))
+    (runner.folder / "code.modules").rename(runner.folder / "away")
+    sources.rename(runner.folder / "sources-away")
+    report = json.loads(runner.run("report", bundle, "--format", "json"))
+    lines = next(o for o in report["objects"] if o["name"] == "x")["access_lines"]
+    runner.expect("bundle: device lines", lines and lines[0]["line"] == 3)
+    runner.expect("bundle: source", "| float v = x[i];" in runner.run("report", bundle))
+    runner.expect("bundle: annotate", "| float v = x[i];" in runner.run("annotate", "saxpy.cu", bundle))
+    runner.expect("bundle: info", bundle in runner.run("info", bundle))
+    runner.run("view", bundle, "-o", str(folder / "page.html"))
+    cut = folder / "cut.drgb"
+    cut.write_bytes(pathlib.Path(bundle).read_bytes()[:-40])
+    runner.run("report", str(cut), status=3)
+    (runner.folder / "away").rename(runner.folder / "code.modules")
+    (runner.folder / "sources-away").rename(sources)
+    runner.expect("bundle --help has examples", "Examples" in runner.run("bundle", "--help"))
+
+
+def check_hostile_names(runner):
+    """Names of a million characters with control bytes and markup: every form escapes them, and none takes long."""
+    evil = "\x1b]0title\x07<script>alert(1)</script>&'`|\x00\x08\r\u202e\u2028".replace("\x00", "")
+    long = evil + "n" * 1_000_000
+    mangled = "_ZN" + "1n" * 250_000 + "E" + evil
+    text = (f'module app 0x1000 0x9000 path="/x/{evil}"\npath P 0x1100\ncubin hash=c0de saved="{evil}"\n'
+            f'alloc "{long}" 1M path=P call="{evil}"\nlaunch "{mangled}" reads "{long}" path=P\nlaunch k\n'
+            f'site "{long}" "{mangled}" 0 reads=1\ncoverage tool-disabled "{evil}"\nend')
+    trace = runner.trace("hostile", text)
+    outputs = {form: runner.run("report", trace, "--format", form, status=4) for form in ("text", "json", "html", "sarif", "md", "csv")}
+    outputs["brief"] = runner.run("report", trace, "--brief", status=4)
+    outputs["info"] = runner.run("info", trace)
+    outputs["records"] = runner.run("info", "--records", trace)
+    outputs["dot"] = runner.run("export", trace, "--type", "dot", status=4)
+    outputs["diff"] = runner.run("diff", trace, trace, status=4)
+    json.loads(outputs["json"])
+    for form, shown in outputs.items():
+        bad = [c for c in "\x1b\x07\x08" + ("" if form in ("json", "sarif") else "\u202e") if c in shown]
+        runner.expect(f"{form}: control bytes {bad} are made visible", not bad)
+    runner.expect("html: markup is escaped", "<script>alert" not in outputs["html"])
+    runner.expect("md: markup is escaped", not re.search(r"(?<!\\)<script>alert", outputs["md"]))
+
+
 def check_usage(runner, trace):
     runner.run("report", status=2)
     runner.run("report", trace, "--format", "yaml", status=2)
@@ -176,6 +289,8 @@ def main():
         check_stability(runner, trace)
         check_gates(runner, trace)
         check_usage(runner, trace)
+        check_source_lines(runner)
+        check_hostile_names(runner)
         check_diff_and_merge(runner)
         empty = runner.trace("empty", (data / "empty.txt").read_text())
         for form in ("text", "json", "md", "csv", "sarif", "html"):
