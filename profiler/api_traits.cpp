@@ -51,6 +51,8 @@ constexpr KnownApi kKnownApis[] = {
     {"cuIpcCloseMemHandle", ApiRole::kCloseImport},
     {"cudaFreeArray", ApiRole::kFreeArray},
     {"cuArrayDestroy", ApiRole::kFreeArray},
+    {"cudaCreateTextureObject", ApiRole::kTexture},
+    {"cuTexObjectCreate", ApiRole::kTexture},
     {"cudaDeviceSynchronize", ApiRole::kSyncDevice},
     {"cudaThreadSynchronize", ApiRole::kSyncDevice},
     {"cuCtxSynchronize", ApiRole::kSyncContext},
@@ -181,6 +183,15 @@ std::uint32_t dynamic_shared_bytes(const ApiTraits& traits, const void* paramete
     return static_cast<std::uint32_t>(parameter_word(parameters, 5));
   }
   return 0;
+}
+
+// cudaResourceDesc and CUDA_RESOURCE_DESC begin alike: the type, and from byte 8 on the resource.
+std::uint64_t texture_memory(const void* parameters) {
+  const void* resource = pointer_word(parameters, 1);
+  if (resource == nullptr) return 0;
+  constexpr std::uint32_t kLinear = 2, kPitched = 3;
+  const std::uint32_t type = parameter_half(resource, 0);
+  return type == kLinear || type == kPitched ? parameter_word(resource, 1) : 0;
 }
 
 std::uint64_t array_bytes(const ApiTraits& traits, const void* parameters) {

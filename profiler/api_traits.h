@@ -25,6 +25,7 @@ enum class ApiRole : std::uint8_t {
   kUnmap,        // cuMemUnmap: address, bytes
   kCloseImport,  // word 0: address
   kFreeArray,    // word 0: handle
+  kTexture,      // makes a texture object; word 1: what it reads
   kCopy,         // returns when the copy is done, where CUDA says so
   kSyncDevice,
   kSyncContext,
@@ -62,6 +63,9 @@ std::uint64_t requested_bytes(ApiRole role, const void* parameters);
 
 // Dynamic shared memory of a launching call, or 0 for calls that do not say it in plain.
 std::uint32_t dynamic_shared_bytes(const ApiTraits& traits, const void* parameters);
+
+// Where the plain memory begins that a kTexture call's object reads; 0 for arrays, which have none.
+std::uint64_t texture_memory(const void* parameters);
 
 // Bytes of the array that a kArrayAlloc call makes, from its descriptor.
 std::uint64_t array_bytes(const ApiTraits& traits, const void* parameters);

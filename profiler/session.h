@@ -106,6 +106,7 @@ class Session {
   void exit_free(ThreadState& thread, const sanitizer::ApiData& data, std::int32_t error);
   void exit_allocation(ThreadState& thread, const sanitizer::ApiData& data, std::int32_t error);
   void on_array(ThreadState& thread, const sanitizer::ArrayData& data, bool created);
+  void note_texture(const OpenCall& call);
   void on_external_memory(ThreadState& thread, std::uint32_t id,
                           const sanitizer::ExternalMemoryData& data);
 

@@ -256,6 +256,8 @@ void Session::on_role_exit(ThreadState& thread, const ApiData& data, std::int32_
     case ApiRole::kProfilerStart:
     case ApiRole::kProfilerStop:
       return issue_mark(thread, data);
+    case ApiRole::kTexture:
+      return error == 0 ? note_texture(call) : void();
     case ApiRole::kCopy:
       if (error != 0) return;
       {

@@ -285,6 +285,18 @@ void Session::on_array(ThreadState& thread, const sanitizer::ArrayData& data, bo
   arrays_.erase(known);
 }
 
+// No instruction that can be patched reads through a texture: from here on the memory may be read
+// without the tool seeing it.
+void Session::note_texture(const OpenCall& call) {
+  const std::uint64_t address = texture_memory(call.parameters);
+  if (address == 0) return;
+  const Lock lock(mutex_);
+  const LiveObject* object = live_.find(address);
+  if (object != nullptr)
+    cover(trace::CoverageKind::kOpaqueObject, "may be read through a texture", std::nullopt, 1,
+          object->id);
+}
+
 void Session::on_external_memory(ThreadState& thread, std::uint32_t id,
                                  const sanitizer::ExternalMemoryData& data) {
   const Lock lock(mutex_);

@@ -85,5 +85,23 @@ TEST(ArrayBytes, AgreesWithTheDescriptors) {
   EXPECT_EQ(array_bytes(traits_of("cuArray3DCreate_v2"), &driver3d), 480u);
 }
 
+TEST(ApiTraits, FindsTheMemoryThatATextureReads) {
+  struct Resource {
+    std::uint32_t type;
+    std::uint64_t memory;
+  };
+  const auto memory_of = [](const Resource& resource) {
+    const void* parameters[] = {nullptr, &resource, nullptr, nullptr};
+    return texture_memory(parameters);
+  };
+  EXPECT_EQ(memory_of({0, 0x1000}), 0u) << "an array";
+  EXPECT_EQ(memory_of({2, 0x1000}), 0x1000u) << "linear";
+  EXPECT_EQ(memory_of({3, 0x2000}), 0x2000u) << "pitched";
+  const void* nothing[] = {nullptr, nullptr, nullptr, nullptr};
+  EXPECT_EQ(texture_memory(nothing), 0u);
+  EXPECT_EQ(traits_of("cuTexObjectCreate").role, ApiRole::kTexture);
+  EXPECT_EQ(traits_of("cudaCreateTextureObject_v5000").role, ApiRole::kTexture);
+}
+
 }  // namespace
 }  // namespace drgpum::profiler

@@ -34,8 +34,11 @@ TEST(UnusedAllocation, IsNotSaidWhenALaunchOfItsLifeWasNotRecorded) {
 TEST(UnusedAllocation, IsOnlyPossibleWhenAccessesHitUnknownMemory) {
   EXPECT_EQ(found("alloc A 1K; launch x; coverage unknown-address; free A"),
             "unused_allocation A possible wasted=1024 alone=1024 joint=1024 idle=1024\n");
-  EXPECT_EQ(found("alloc A 1K opaque; launch x; free A"),
-            "unused_allocation A possible wasted=1024 alone=1024 joint=1024 idle=1024\n");
+}
+
+TEST(UnusedAllocation, IsNotSaidOfWhatKernelsReadThroughTextures) {
+  EXPECT_EQ(found("alloc A 1K opaque; launch x; free A"), "");
+  EXPECT_EQ(found("alloc A 1K; coverage opaque-object object=A; launch x; free A"), "");
 }
 
 }  // namespace
