@@ -88,6 +88,7 @@ std::vector<ModuleGlobal> globals_in_ptx(std::string_view image) {
       const std::size_t line = declaration.rfind('\n', space);
       ModuleGlobal global = parse_declaration(
           line == std::string_view::npos ? declaration : declaration.substr(line));
+      global.is_constant = declaration.substr(space).starts_with(".const");
       if (!global.name.empty()) globals.push_back(std::move(global));
     }
   }

@@ -12,6 +12,7 @@ namespace drgpum::profiler {
 struct ModuleGlobal {
   std::string name;  // mangled
   std::uint64_t size = 0;
+  bool is_constant = false;  // in .const: kernels read it without the tool seeing it
 };
 
 // Of PTX text: variables in .global and .const space, in the order of their declarations; those

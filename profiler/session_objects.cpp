@@ -132,8 +132,11 @@ void Session::name_globals(const Lock&, ContextState& context) {
       continue;
     }
     claimed[matches[i]] = 1;
-    recorder_.write(
-        trace::ObjectNameRecord{names.unnamed[i].first, names.unclaimed[matches[i]].name});
+    const ModuleGlobal& global = names.unclaimed[matches[i]];
+    recorder_.write(trace::ObjectNameRecord{names.unnamed[i].first, global.name});
+    if (global.is_constant)
+      cover(trace::CoverageKind::kOpaqueObject, "constant memory: reads are not seen", std::nullopt,
+            1, names.unnamed[i].first);
   }
   for (std::size_t i = 0; i < claimed.size(); ++i) {
     if (claimed[i] == 0) left.unclaimed.push_back(names.unclaimed[i]);

@@ -6,10 +6,16 @@
 namespace drgpum {
 namespace {
 
-// Arrays, and memory that textures read: kernels use them without a trace.
+// Arrays, constants, and memory that textures read: kernels use them without a trace.
 bool is_used_unseen(const Object& object) {
   return object.opaque && object.kind != trace::ObjectKind::kManaged &&
          object.kind != trace::ObjectKind::kImported;
+}
+
+// Tables of the compiler's own mathematical functions come with them, used or not.
+bool is_of_the_compiler(const Evidence& evidence, const Object& object) {
+  return object.kind == trace::ObjectKind::kModuleGlobal &&
+         evidence.names[object.name].starts_with("__cudart_");
 }
 
 }  // namespace
@@ -26,7 +32,7 @@ std::vector<Finding> unused_allocation(const PatternInput& in) {
   for (std::uint32_t o = 0; o < in.evidence.objects.size(); ++o) {
     const Object& object = in.evidence.objects[o];
     if (!is_judged(in, o) || in.essentials[o].first != kNone) continue;
-    if (is_used_unseen(object)) continue;
+    if (is_used_unseen(object) || is_of_the_compiler(in.evidence, object)) continue;
     if (in.evidence.first_unseen(object.alloc, object.end) != kNone) continue;
     Finding f;
     f.pattern = Pattern::kUnusedAllocation;

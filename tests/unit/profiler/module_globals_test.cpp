@@ -47,6 +47,15 @@ TEST(ModuleGlobals, AreReadInTheOrderOfTheirDeclarations) {
             "table:400 counter:8 factors:24 corner:16 after_code:3 ");
 }
 
+TEST(ModuleGlobals, ThoseInConstantMemoryAreTold) {
+  const auto globals = globals_in_ptx(
+      ".const .align 4 .f32 a[4];\n.visible .global .align 4 .u32 b;\n.visible .const .u64 c;\n");
+  ASSERT_EQ(globals.size(), 3u);
+  EXPECT_TRUE(globals[0].is_constant);
+  EXPECT_FALSE(globals[1].is_constant);
+  EXPECT_TRUE(globals[2].is_constant);
+}
+
 TEST(ModuleGlobals, OtherImagesHaveNone) {
   EXPECT_EQ(text_of(globals_in_ptx("\x7f"
                                    "ELF")),

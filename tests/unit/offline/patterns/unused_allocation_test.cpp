@@ -36,6 +36,11 @@ TEST(UnusedAllocation, IsOnlyPossibleWhenAccessesHitUnknownMemory) {
             "unused_allocation A possible wasted=1024 alone=1024 joint=1024 idle=1024\n");
 }
 
+TEST(UnusedAllocation, IsNotATableOfTheCompilers) {
+  EXPECT_EQ(found("global __cudart_i2opi_f 24; launch x"), "");
+  EXPECT_NE(found("global table 24; launch x"), "");
+}
+
 TEST(UnusedAllocation, IsNotSaidOfWhatKernelsReadThroughTextures) {
   EXPECT_EQ(found("alloc A 1K opaque; launch x; free A"), "");
   EXPECT_EQ(found("alloc A 1K; coverage opaque-object object=A; launch x; free A"), "");
