@@ -66,10 +66,13 @@ constexpr std::array kCommon = {
     Row{CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_HEIGHT, 65536},
 };
 
-std::array<Row, 18> own_rows(const Device& device) {
+std::array<Row, 21> own_rows(const Device& device) {
   const Preset& p = device.preset;
   const auto ratio =
       static_cast<int>(p.cost.fp64_lanes > 0 ? p.cost.fp32_lanes / p.cost.fp64_lanes : 0);
+  // Up to three quarters of the cache can be set aside for accesses that persist.
+  const bool persists = p.compute_major >= 8;
+  constexpr int kMaxPolicyWindow = 128 << 20;
   return {{
       {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, p.shared_per_block},
       {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, p.shared_per_block_optin},
@@ -89,6 +92,9 @@ std::array<Row, 18> own_rows(const Device& device) {
       {CU_DEVICE_ATTRIBUTE_SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO, ratio},
       {CU_DEVICE_ATTRIBUTE_PCI_BUS_ID, device.ordinal + 1},
       {CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID, 0},
+      {CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE, persists ? p.l2_bytes / 4 * 3 : 0},
+      {CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE, persists ? kMaxPolicyWindow : 0},
+      {CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH, p.compute_major >= 9 ? 1 : 0},
   }};
 }
 
