@@ -190,7 +190,8 @@ bool ProgramImage::has_static_runtime() const {
 
 bool ProgramImage::insists_on_order() const {
   return std::any_of(needed.begin(), needed.end(), [](const std::string& library) {
-    return library.starts_with("libasan.so") || library.starts_with("libclang_rt.asan");
+    return library.starts_with("libasan.so") || library.starts_with("libtsan.so") ||
+           library.starts_with("libclang_rt.asan");
   });
 }
 

@@ -27,7 +27,8 @@ struct ProgramImage {
   // The soname of the shared CUDA runtime it links, or "".
   [[nodiscard]] std::string shared_runtime() const;
   [[nodiscard]] bool has_static_runtime() const;
-  // Linked with AddressSanitizer's shared runtime, which insists on being loaded first.
+  // Linked with the shared runtime of AddressSanitizer or ThreadSanitizer, which insists on being
+  // loaded first.
   [[nodiscard]] bool insists_on_order() const;
 };
 

@@ -116,7 +116,8 @@ void add_hooks(const Locations& locations, const ProgramImage& image, Variables*
   if (environment("KOKKOS_TOOLS_LIBS") == nullptr) {
     variables->emplace_back("KOKKOS_TOOLS_LIBS", locations.injected_library);
   }
-  if (image.insists_on_order()) return;
+  const auto own = read_program_image(locations.injected_library);
+  if (image.insists_on_order() || (own && own->insists_on_order())) return;
   for (auto& [name, value] : *variables) {
     if (name == "LD_PRELOAD") value = locations.injected_library + ":" + value;
     if (name == "LD_PRELOAD") return;

@@ -14,6 +14,8 @@
 namespace drgpum::profiler::nvtx {
 namespace {
 
+#define SAME(ours, theirs) \
+  static_assert(static_cast<std::int64_t>(ours) == static_cast<std::int64_t>(theirs))
 #define SAME_SIZE(ours, theirs) static_assert(sizeof(ours) == sizeof(theirs))
 #define SAME_PLACE(ours, our_field, theirs, their_field)                      \
   static_assert(offsetof(ours, our_field) == offsetof(theirs, their_field) && \
@@ -27,55 +29,63 @@ SAME_PLACE(ResourceAttributes, type, nvtxResourceAttributes_t, identifierType);
 SAME_PLACE(ResourceAttributes, identifier, nvtxResourceAttributes_t, identifier);
 SAME_PLACE(ResourceAttributes, message_type, nvtxResourceAttributes_t, messageType);
 SAME_PLACE(ResourceAttributes, message, nvtxResourceAttributes_t, message);
-static_assert(kBytes == NVTX_MESSAGE_TYPE_ASCII && kWide == NVTX_MESSAGE_TYPE_UNICODE &&
-              kRegistered == NVTX_MESSAGE_TYPE_REGISTERED);
-static_assert(kCudaStreamResource == NVTX_RESOURCE_TYPE_CUDA_STREAM &&
-              kCudaRuntimeStreamResource == NVTX_RESOURCE_TYPE_CUDART_STREAM);
+SAME(kBytes, NVTX_MESSAGE_TYPE_ASCII);
+SAME(kWide, NVTX_MESSAGE_TYPE_UNICODE);
+SAME(kRegistered, NVTX_MESSAGE_TYPE_REGISTERED);
+SAME(kCudaStreamResource, NVTX_RESOURCE_TYPE_CUDA_STREAM);
+SAME(kCudaRuntimeStreamResource, NVTX_RESOURCE_TYPE_CUDART_STREAM);
 
 SAME_SIZE(CallbackTable, NvtxExportTableCallbacks);
 SAME_PLACE(CallbackTable, functions_of, NvtxExportTableCallbacks, GetModuleFunctionTable);
 SAME_SIZE(VersionTable, NvtxExportTableVersionInfo);
 SAME_PLACE(VersionTable, set_tool_version, NvtxExportTableVersionInfo, SetInjectionNvtxVersion);
-static_assert(kCallbacks == NVTX_ETID_CALLBACKS && kVersion == NVTX_ETID_VERSIONINFO);
-static_assert(kCore == NVTX_CB_MODULE_CORE && kCuda == NVTX_CB_MODULE_CUDA &&
-              kCudaRuntime == NVTX_CB_MODULE_CUDART && kDomains == NVTX_CB_MODULE_CORE2);
-static_assert(kMarkEx == NVTX_CBID_CORE_MarkEx && kMarkA == NVTX_CBID_CORE_MarkA &&
-              kMarkW == NVTX_CBID_CORE_MarkW && kRangeStartEx == NVTX_CBID_CORE_RangeStartEx &&
-              kRangeStartA == NVTX_CBID_CORE_RangeStartA &&
-              kRangeStartW == NVTX_CBID_CORE_RangeStartW && kRangeEnd == NVTX_CBID_CORE_RangeEnd &&
-              kRangePushEx == NVTX_CBID_CORE_RangePushEx &&
-              kRangePushA == NVTX_CBID_CORE_RangePushA &&
-              kRangePushW == NVTX_CBID_CORE_RangePushW && kRangePop == NVTX_CBID_CORE_RangePop);
-static_assert(kDomainMarkEx == NVTX_CBID_CORE2_DomainMarkEx &&
-              kDomainRangeStartEx == NVTX_CBID_CORE2_DomainRangeStartEx &&
-              kDomainRangeEnd == NVTX_CBID_CORE2_DomainRangeEnd &&
-              kDomainRangePushEx == NVTX_CBID_CORE2_DomainRangePushEx &&
-              kDomainRangePop == NVTX_CBID_CORE2_DomainRangePop &&
-              kDomainResourceCreate == NVTX_CBID_CORE2_DomainResourceCreate &&
-              kDomainRegisterStringA == NVTX_CBID_CORE2_DomainRegisterStringA &&
-              kDomainRegisterStringW == NVTX_CBID_CORE2_DomainRegisterStringW &&
-              kDomainCreateA == NVTX_CBID_CORE2_DomainCreateA &&
-              kDomainCreateW == NVTX_CBID_CORE2_DomainCreateW);
-static_assert(kNameCuStreamA == NVTX_CBID_CUDA_NameCuStreamA &&
-              kNameCuStreamW == NVTX_CBID_CUDA_NameCuStreamW &&
-              kNameCudaStreamA == NVTX_CBID_CUDART_NameCudaStreamA &&
-              kNameCudaStreamW == NVTX_CBID_CUDART_NameCudaStreamW);
+SAME(kCallbacks, NVTX_ETID_CALLBACKS);
+SAME(kVersion, NVTX_ETID_VERSIONINFO);
+SAME(kCore, NVTX_CB_MODULE_CORE);
+SAME(kCuda, NVTX_CB_MODULE_CUDA);
+SAME(kCudaRuntime, NVTX_CB_MODULE_CUDART);
+SAME(kDomains, NVTX_CB_MODULE_CORE2);
+SAME(kMarkEx, NVTX_CBID_CORE_MarkEx);
+SAME(kMarkA, NVTX_CBID_CORE_MarkA);
+SAME(kMarkW, NVTX_CBID_CORE_MarkW);
+SAME(kRangeStartEx, NVTX_CBID_CORE_RangeStartEx);
+SAME(kRangeStartA, NVTX_CBID_CORE_RangeStartA);
+SAME(kRangeStartW, NVTX_CBID_CORE_RangeStartW);
+SAME(kRangeEnd, NVTX_CBID_CORE_RangeEnd);
+SAME(kRangePushEx, NVTX_CBID_CORE_RangePushEx);
+SAME(kRangePushA, NVTX_CBID_CORE_RangePushA);
+SAME(kRangePushW, NVTX_CBID_CORE_RangePushW);
+SAME(kRangePop, NVTX_CBID_CORE_RangePop);
+SAME(kDomainMarkEx, NVTX_CBID_CORE2_DomainMarkEx);
+SAME(kDomainRangeStartEx, NVTX_CBID_CORE2_DomainRangeStartEx);
+SAME(kDomainRangeEnd, NVTX_CBID_CORE2_DomainRangeEnd);
+SAME(kDomainRangePushEx, NVTX_CBID_CORE2_DomainRangePushEx);
+SAME(kDomainRangePop, NVTX_CBID_CORE2_DomainRangePop);
+SAME(kDomainResourceCreate, NVTX_CBID_CORE2_DomainResourceCreate);
+SAME(kDomainRegisterStringA, NVTX_CBID_CORE2_DomainRegisterStringA);
+SAME(kDomainRegisterStringW, NVTX_CBID_CORE2_DomainRegisterStringW);
+SAME(kDomainCreateA, NVTX_CBID_CORE2_DomainCreateA);
+SAME(kDomainCreateW, NVTX_CBID_CORE2_DomainCreateW);
+SAME(kNameCuStreamA, NVTX_CBID_CUDA_NameCuStreamA);
+SAME(kNameCuStreamW, NVTX_CBID_CUDA_NameCuStreamW);
+SAME(kNameCudaStreamA, NVTX_CBID_CUDART_NameCudaStreamA);
+SAME(kNameCudaStreamW, NVTX_CBID_CUDART_NameCudaStreamW);
 
 SAME_SIZE(ExtensionModule, nvtxExtModuleInfo_t);
 SAME_PLACE(ExtensionModule, module, nvtxExtModuleInfo_t, moduleId);
 SAME_PLACE(ExtensionModule, segments, nvtxExtModuleInfo_t, segments);
 SAME_SIZE(ExtensionSegment, nvtxExtModuleSegment_t);
 SAME_PLACE(ExtensionSegment, slots, nvtxExtModuleSegment_t, functionSlots);
-static_assert(kMemoryExtension == NVTX_EXT_MODULEID_MEM);
-static_assert(kMemHeapRegister == NVTX3EXT_CBID_nvtxMemHeapRegister &&
-              kMemHeapUnregister == NVTX3EXT_CBID_nvtxMemHeapUnregister &&
-              kMemHeapReset == NVTX3EXT_CBID_nvtxMemHeapReset &&
-              kMemRegionsRegister == NVTX3EXT_CBID_nvtxMemRegionsRegister &&
-              kMemRegionsResize == NVTX3EXT_CBID_nvtxMemRegionsResize &&
-              kMemRegionsUnregister == NVTX3EXT_CBID_nvtxMemRegionsUnregister &&
-              kMemRegionsName == NVTX3EXT_CBID_nvtxMemRegionsName);
+SAME(kMemoryExtension, NVTX_EXT_MODULEID_MEM);
+SAME(kMemHeapRegister, NVTX3EXT_CBID_nvtxMemHeapRegister);
+SAME(kMemHeapUnregister, NVTX3EXT_CBID_nvtxMemHeapUnregister);
+SAME(kMemHeapReset, NVTX3EXT_CBID_nvtxMemHeapReset);
+SAME(kMemRegionsRegister, NVTX3EXT_CBID_nvtxMemRegionsRegister);
+SAME(kMemRegionsResize, NVTX3EXT_CBID_nvtxMemRegionsResize);
+SAME(kMemRegionsUnregister, NVTX3EXT_CBID_nvtxMemRegionsUnregister);
+SAME(kMemRegionsName, NVTX3EXT_CBID_nvtxMemRegionsName);
 
-static_assert(kVirtualAddress == NVTX_MEM_TYPE_VIRTUAL_ADDRESS);
+SAME(kVirtualAddress, NVTX_MEM_TYPE_VIRTUAL_ADDRESS);
 SAME_SIZE(MemoryRange, nvtxMemVirtualRangeDesc_t);
 SAME_PLACE(MemoryRange, address, nvtxMemVirtualRangeDesc_t, ptr);
 SAME_SIZE(HeapDescription, nvtxMemHeapDesc_t);
