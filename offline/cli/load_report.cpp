@@ -13,6 +13,8 @@
 #include "offline/import/load_input.h"
 #include "offline/order/load_evidence.h"
 #include "offline/patterns/patterns.h"
+#include "offline/plan/problem_from_trace.h"
+#include "offline/report/swap_saving.h"
 #include "offline/report/units.h"
 #include "offline/source/symbol_cache.h"
 
@@ -111,6 +113,17 @@ Result<ReportOptions> options_of(const LoadArguments& a) {
   return options;
 }
 
+// What the times of a timing run add. The calls are read once more: few traces have times.
+Status add_times(const std::string& path, ProgressLine& progress, Report& report) {
+  progress.show("planning swaps of " + path);
+  ASSIGN_OR_RETURN(const Trace trace, load_input(path, LoadOptions()));
+  const TimedCalls times = timed_calls(trace);
+  report.times = DeviceTimes{static_cast<std::uint64_t>(times.device_calls),
+                             static_cast<std::uint64_t>(times.timed)};
+  report.autoswap = swap_saving(problem_from_trace(trace));
+  return Ok{};
+}
+
 }  // namespace
 
 void declare_load_options(CLI::App& app, LoadArguments& a) {
@@ -181,6 +194,8 @@ Result<Report> load_report(const std::string& verb, const std::string& path, con
   TraceSources sources = find_sources(tables, opened, std::move(accesses), a, progress);
   Report report = build_report(std::move(loaded.evidence), loaded.complete,
                                std::move(loaded.reason), sources, options);
+  if (options.with_pool && tables.counts().times > 0)
+    RETURN_IF_ERROR(add_times(path, progress, report));
   if (!a.quiet)
     for (const std::string& line : sources.missing())
       std::fprintf(stderr, "drgpum %s: %s\n", verb.c_str(), line.c_str());

@@ -64,6 +64,23 @@ struct PoolSaving {
   bool optimal = false;
 };
 
+// Planned swapping to host memory, of one iteration or the whole run, in bytes.
+struct SwapSaving {
+  std::uint64_t unlimited_peak_bytes = 0;  // without swapping
+  std::uint64_t limit_bytes = 0;           // the lowest that was found to cost no time
+  std::uint64_t peak_bytes = 0;
+  std::uint64_t overhead_ns = 0;
+  double overhead_percent = 0;
+  std::uint64_t zero_stall_bound_bytes = 0;  // proven: without stalls no plan has a lower peak
+  std::uint64_t pinned_bytes = 0;            // of the host
+};
+
+// What a timing run told of the kernels, copies and sets of the trace.
+struct DeviceTimes {
+  std::uint64_t device_calls = 0;
+  std::uint64_t timed_calls = 0;
+};
+
 struct Report {
   Evidence evidence;
   bool complete = true;
@@ -77,6 +94,8 @@ struct Report {
   Savings savings;
   std::optional<PoolSaving> smartpool;
   std::optional<MemoryPressure> pressure;  // of an allocator whose blocks are known
+  std::optional<SwapSaving> autoswap;
+  std::optional<DeviceTimes> times;  // nothing without a timing run
   std::vector<std::string> kernel_names;                   // demangled, by kernel id
   std::vector<std::string> names;                          // of objects, by index; may be empty
   std::unordered_map<std::uint32_t, CallPath> call_paths;  // those of objects and named calls

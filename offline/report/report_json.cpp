@@ -131,6 +131,15 @@ void ReportWriter::about() {
   json_.field("level", report_.level == MemoryLevel::kAllocation ? "allocation" : "tensor");
   json_.field("api_count", e_.api_count());
   json_.field("launch_count", e_.launches.size());
+  json_.key("timing");
+  if (!report_.times) {
+    json_.null();
+    return;
+  }
+  json_.begin_object();
+  json_.field("device_calls", report_.times->device_calls);
+  json_.field("timed_calls", report_.times->timed_calls);
+  json_.end_object();
 }
 
 void ReportWriter::coverage() {
@@ -366,7 +375,21 @@ void ReportWriter::savings() {
   } else {
     json_.null();
   }
-  json_.key("autoswap").null();
+  json_.key("autoswap");
+  if (report_.autoswap) {
+    const SwapSaving& swap = *report_.autoswap;
+    json_.begin_object();
+    json_.field("unlimited_peak_bytes", swap.unlimited_peak_bytes);
+    json_.field("limit_bytes", swap.limit_bytes);
+    json_.field("peak_bytes", swap.peak_bytes);
+    json_.field("overhead_ns", swap.overhead_ns);
+    json_.field("overhead_percent", swap.overhead_percent);
+    json_.field("zero_stall_bound_bytes", swap.zero_stall_bound_bytes);
+    json_.field("pinned_bytes", swap.pinned_bytes);
+    json_.end_object();
+  } else {
+    json_.null();
+  }
   if (!e_.records_accesses()) json_.field("autoswap_missing", kNoAutoSwap);
   json_.end_object();
 }

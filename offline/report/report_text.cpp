@@ -175,6 +175,11 @@ void TextReport::header() {
                         plural(e_.api_count(), "call") + ", " +
                         plural(e_.launches.size(), "launch") + ", " +
                         plural(e_.objects.size(), "object") + ")");
+  if (r_.times)
+    labelled("Times", exact_bytes(r_.times->timed_calls) + " of " +
+                          exact_bytes(r_.times->device_calls) +
+                          " kernels, copies and sets were matched with the timing run, " +
+                          percent_of(r_.times->timed_calls, r_.times->device_calls));
   if (!r_.complete)
     labelled(ink(Ink::kRed, padded("Warning", 10)),
              "the trace is not complete: " + printable(r_.incomplete_because));
@@ -187,6 +192,9 @@ void TextReport::header() {
     if (r_.smartpool)
       labelled("One pool", iec_bytes(r_.smartpool->footprint_bytes) +
                                " holds all objects as they are, `drgpum plan` lays them out");
+    if (r_.autoswap && r_.autoswap->limit_bytes < r_.autoswap->unlimited_peak_bytes)
+      labelled("Swapping", iec_bytes(r_.autoswap->peak_bytes) +
+                               " is kept without slowing down, `drgpum plan --autoswap` says how");
     if (e_.records_accesses())
       labelled("At least", iec_bytes(r_.lower_bound_bytes) + ", the most that one launch touches");
   }

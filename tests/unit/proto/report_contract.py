@@ -16,6 +16,7 @@ PLACES = {
     "Peak": "peak", "LiveObject": "peak/properties/objects/items",
     "FailedAllocation": "report/properties/failed_allocations/items", "Finding": "finding", "Evidence": "evidence",
     "Savings": "report/properties/savings", "SmartPool": "report/properties/savings/properties/smartpool/oneOf/1",
+    "AutoSwap": "report/properties/savings/properties/autoswap/oneOf/1", "Timing": "report/properties/timing/oneOf/1",
     "Suppressed": "report/properties/suppressed/items", "DifferingSite": "differing_site",
 }
 # Members of the form for several traces, which the schema keeps apart from a report's.
