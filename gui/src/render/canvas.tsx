@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A canvas that fits its place, in device pixels, and is painted once a frame when what it shows changes.
 import { effect } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { plainColour } from './ink';
 import { SvgContext } from './svg';
 import { baseline, hovered, programs, route, theme } from '../store';
@@ -44,7 +44,8 @@ export function Canvas(props: Props) {
   const now = useRef(props);
   now.current = props;
   const again = useRef<() => void>(() => undefined);
-  useEffect(() => again.current());
+  // At once, before the frame that is due anyway: later would paint the same again.
+  useLayoutEffect(() => again.current());
   useEffect(() => {
     const canvas = element.current!;
     paintings.set(canvas, () => now.current);

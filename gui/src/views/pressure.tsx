@@ -5,10 +5,10 @@ import { bytes, count, exactBytes, percent, plain, plural } from '../model/words
 import { go, program, select } from '../store';
 
 const kCauses: Record<string, string> = {
-  live: 'what was live did not leave enough',
-  pending: 'memory that the program had freed still waited for streams',
-  fragmentation: 'enough was free, but in no hole that is large enough',
-  reserve: 'other pools held what was free',
+  live: 'What was live did not leave enough',
+  pending: 'Memory that the program had freed still waited for streams',
+  fragmentation: 'Enough was free, but in no hole that is large enough',
+  reserve: 'Other pools held what was free',
 };
 
 export function Pressure({ report }: { report: Report }) {
