@@ -12,6 +12,7 @@
 
 DRGPUM_EMBED(drgpum_patch_image, DRGPUM_PATCH_IMAGE);
 DRGPUM_EMBED(drgpum_portable_patch_image, DRGPUM_PORTABLE_PATCH_IMAGE);
+DRGPUM_EMBED(drgpum_pattern_image, DRGPUM_PATTERN_IMAGE);
 
 namespace drgpum::device {
 
@@ -21,6 +22,10 @@ std::span<const std::byte> patch_image() {
 
 std::span<const std::byte> portable_patch_image() {
   return {drgpum_portable_patch_image, drgpum_portable_patch_image_end};
+}
+
+std::span<const std::byte> pattern_image() {
+  return {drgpum_pattern_image, drgpum_pattern_image_end};
 }
 
 }  // namespace drgpum::device

@@ -42,9 +42,9 @@ void LaunchMemory::release(const Region& region) {
 }
 
 std::uint64_t LaunchMemory::chunk_to_add(std::uint64_t bytes) const {
-  const std::uint64_t room = budget_ - std::min(budget_, total_);
-  const std::uint64_t wanted = std::max(aligned(bytes), kChunkBytes);
-  return wanted <= room ? wanted : 0;
+  const std::uint64_t room = (budget_ - std::min(budget_, total_)) / kAlignment * kAlignment;
+  const std::uint64_t least = aligned(bytes);
+  return least <= room ? std::min(std::max(least, kChunkBytes), room) : 0;
 }
 
 void LaunchMemory::add_chunk(std::uint64_t address, std::uint64_t bytes) {

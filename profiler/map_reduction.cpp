@@ -3,6 +3,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
+#include <utility>
+
+#include "proto/device/layout.h"
 
 namespace drgpum::profiler {
 namespace {
@@ -25,77 +29,100 @@ std::uint64_t next_cell(std::span<const std::uint32_t> bits, std::uint64_t cell,
   return end;
 }
 
-bool is_set(std::span<const std::uint32_t> bits, std::uint64_t cell) {
-  return (bits[cell / kWordBits] >> (cell % kWordBits) & 1) != 0;
-}
-
-// Welford would be exact in one pass; two passes over memory are simpler and as exact.
-void fill_statistics(const RawMap& map, trace::AccessMapRecord* record) {
-  std::uint64_t sum = 0;
-  record->count_histogram.assign(kWordBits, 0);
+void sum_counts(const RawMap& map, device::MapSummary* summary) {
   for (const std::uint32_t count : map.counts) {
     if (count == 0) continue;
-    ++record->counted_cells;
-    sum += count;
-    ++record->count_histogram[static_cast<std::size_t>(std::bit_width(count) - 1)];
+    const std::uint64_t square = std::uint64_t{count} * count;
+    ++summary->counted_cells;
+    summary->full_cells += count >= device::kFullCount ? 1 : 0;
+    summary->count_sum += count;
+    summary->square_low += square & 0xffffffffu;
+    summary->square_high += square >> 32;
+    ++summary->histogram[static_cast<std::size_t>(std::bit_width(count) - 1)];
   }
-  if (record->counted_cells == 0) {
-    record->count_histogram.clear();
-    return;
-  }
-  while (record->count_histogram.back() == 0)
-    record->count_histogram.pop_back();
-  const auto cells = static_cast<double>(record->counted_cells);
-  record->count_mean = static_cast<double>(sum) / cells;
-  double squares = 0;
-  for (const std::uint32_t count : map.counts) {
-    if (count == 0) continue;
-    const double distance = count - record->count_mean;
-    squares += distance * distance;
-  }
-  record->count_variance = squares / cells;
 }
 
-trace::ByteRange bytes_of(const RawMap& map, std::uint64_t first, std::uint64_t end) {
-  return {first << map.cell_shift, std::min(end << map.cell_shift, map.object_bytes)};
+// Sums of the parts; without counts, of accessed cells.
+std::vector<std::uint64_t> sums_of(const RawMap& map, std::uint64_t cells, const MapParts& parts) {
+  std::vector<std::uint64_t> sums(parts.parts);
+  for (std::uint64_t part = 0; part < parts.parts; ++part) {
+    const std::uint64_t begin = part * parts.cells_per_part;
+    const std::uint64_t end = std::min(begin + parts.cells_per_part, cells);
+    std::uint64_t sum = 0;
+    for (std::uint64_t cell = begin; cell < end; ++cell) {
+      sum += map.counts.empty()
+                 ? (map.read_bits[cell / kWordBits] | map.write_bits[cell / kWordBits]) >>
+                           (cell % kWordBits) &
+                       1
+                 : map.counts[cell];
+    }
+    sums[part] = sum;
+  }
+  return sums;
 }
 
-trace::ByteRange hot_range(const RawMap& map) {
+void find_hot(const std::vector<std::uint64_t>& sums, device::MapSummary* summary) {
   std::uint64_t total = 0;
-  for (const std::uint32_t count : map.counts)
-    total += count;
-  if (total == 0) return {};
-  const std::uint64_t wanted = (total + 1) / 2;
-  std::uint64_t sum = 0, first = 0, best_first = 0, best_cells = map.counts.size() + 1;
-  for (std::uint64_t last = 0; last < map.counts.size(); ++last) {
-    sum += map.counts[last];
-    while (sum - map.counts[first] >= wanted)
-      sum -= map.counts[first++];
-    if (sum >= wanted && last + 1 - first < best_cells) {
+  for (const std::uint64_t sum : sums)
+    total += sum;
+  if (total == 0) return;
+  const std::uint64_t wanted = total / 2 + total % 2;
+  std::uint64_t sum = 0;
+  std::size_t first = 0, best_first = 0, best = sums.size() + 1;
+  for (std::size_t last = 0; last < sums.size(); ++last) {
+    sum += sums[last];
+    while (sum - sums[first] >= wanted)
+      sum -= sums[first++];
+    if (sum >= wanted && last + 1 - first < best) {
       best_first = first;
-      best_cells = last + 1 - first;
+      best = last + 1 - first;
     }
   }
-  return bytes_of(map, best_first, best_first + best_cells);
+  summary->hot_begin = static_cast<std::uint32_t>(best_first);
+  summary->hot_end = static_cast<std::uint32_t>(best_first + best);
 }
 
-std::vector<std::uint32_t> heat_strip(const RawMap& map, std::uint64_t cells) {
-  const std::uint64_t per_part = (cells + kHeatStripCells - 1) / kHeatStripCells;
-  if (per_part == 0) return {};
-  std::vector<std::uint64_t> sums((cells + per_part - 1) / per_part);
-  for (std::uint64_t cell = 0; cell < cells; ++cell) {
-    const bool accessed = is_set(map.read_bits, cell) || is_set(map.write_bits, cell);
-    if (accessed) sums[cell / per_part] += map.counts.empty() ? 1 : map.counts[cell];
+// Runs that nothing accessed.
+void find_rest(const RawMap& map, std::uint64_t cells, device::MapSummary* summary) {
+  std::vector<std::uint32_t> rest(map.read_bits.size());
+  for (std::size_t word = 0; word < rest.size(); ++word)
+    rest[word] = ~(map.read_bits[word] | map.write_bits[word]);
+  summary->accessed_cells = cells;
+  for (std::uint64_t cell = next_cell(rest, 0, cells, true); cell < cells;) {
+    const std::uint64_t end = next_cell(rest, cell, cells, false);
+    ++summary->unaccessed_runs;
+    summary->accessed_cells -= end - cell;
+    summary->largest_unaccessed =
+        std::max(summary->largest_unaccessed, static_cast<std::uint32_t>(end - cell));
+    cell = next_cell(rest, end, cells, true);
   }
-  std::vector<std::uint32_t> strip;
-  strip.reserve(sums.size());
-  for (const std::uint64_t sum : sums) {
-    strip.push_back(static_cast<std::uint32_t>(std::min<std::uint64_t>(sum, UINT32_MAX)));
-  }
-  return strip;
+}
+
+trace::ByteRange bytes_of(std::uint64_t first, std::uint64_t end, std::uint32_t cell_shift,
+                          std::uint64_t object_bytes) {
+  return {first << cell_shift, std::min(end << cell_shift, object_bytes)};
+}
+
+// Population variance, from sums that are exact.
+double variance_of(const device::MapSummary& summary) {
+  __extension__ using Wide = unsigned __int128;
+  const Wide squares = (Wide{summary.square_high} << 32) + summary.square_low;
+  const Wide cells = summary.counted_cells;
+  const Wide sum = summary.count_sum;
+  const auto n = static_cast<double>(summary.counted_cells);
+  return static_cast<double>(cells * squares - sum * sum) / (n * n);
 }
 
 }  // namespace
+
+MapParts parts_of(std::uint64_t cells) {
+  constexpr std::uint64_t kLarge = 1 << 22;  // cells
+  const std::uint64_t most = cells >= kLarge ? device::kMostParts : kHeatStripCells;
+  MapParts parts;
+  parts.cells_per_part = std::max<std::uint64_t>((cells + most - 1) / most, 1);
+  parts.parts = (cells + parts.cells_per_part - 1) / parts.cells_per_part;
+  return parts;
+}
 
 std::vector<trace::ByteRange> ranges_of(std::span<const std::uint32_t> bits,
                                         std::uint32_t cell_shift, std::uint64_t object_bytes) {
@@ -109,17 +136,64 @@ std::vector<trace::ByteRange> ranges_of(std::span<const std::uint32_t> bits,
   return ranges;
 }
 
-trace::AccessMapRecord reduce_map(const RawMap& map, std::uint32_t narrowest_access) {
+std::vector<trace::ByteRange> ranges_of(std::span<const device::CellRun> runs,
+                                        std::uint32_t cell_shift, std::uint64_t object_bytes) {
+  std::vector<trace::ByteRange> ranges;
+  ranges.reserve(runs.size());
+  for (const device::CellRun& run : runs)
+    ranges.push_back(bytes_of(run.begin, run.end, cell_shift, object_bytes));
+  return ranges;
+}
+
+ReducedMap reduce_map(const RawMap& map) {
+  const std::uint64_t cells = cells_of(map.object_bytes, map.cell_shift);
+  ReducedMap reduced;
+  reduced.read_ranges = ranges_of(map.read_bits, map.cell_shift, map.object_bytes);
+  reduced.written_ranges = ranges_of(map.write_bits, map.cell_shift, map.object_bytes);
+  reduced.summary.read_runs = static_cast<std::uint32_t>(reduced.read_ranges.size());
+  reduced.summary.written_runs = static_cast<std::uint32_t>(reduced.written_ranges.size());
+  find_rest(map, cells, &reduced.summary);
+  sum_counts(map, &reduced.summary);
+  const std::vector<std::uint64_t> sums = sums_of(map, cells, parts_of(cells));
+  if (!map.counts.empty()) find_hot(sums, &reduced.summary);
+  reduced.strip.reserve(sums.size());
+  for (const std::uint64_t sum : sums)
+    reduced.strip.push_back(static_cast<std::uint32_t>(std::min<std::uint64_t>(sum, UINT32_MAX)));
+  return reduced;
+}
+
+trace::AccessMapRecord record_of(ReducedMap map, std::uint32_t cell_shift,
+                                 std::uint64_t object_bytes, std::uint32_t narrowest_access) {
+  const device::MapSummary& summary = map.summary;
   trace::AccessMapRecord record;
-  record.cell_bytes = 1u << map.cell_shift;
+  record.cell_bytes = 1u << cell_shift;
   record.exact = narrowest_access != 0 && record.cell_bytes <= narrowest_access;
-  record.read_ranges = ranges_of(map.read_bits, map.cell_shift, map.object_bytes);
-  record.written_ranges = ranges_of(map.write_bits, map.cell_shift, map.object_bytes);
-  if (!map.counts.empty()) {
-    fill_statistics(map, &record);
-    record.hot_range = hot_range(map);
+  record.read_ranges = std::move(map.read_ranges);
+  record.written_ranges = std::move(map.written_ranges);
+  record.counted_cells = summary.counted_cells;
+  if (summary.counted_cells != 0) {
+    const auto cells = static_cast<double>(summary.counted_cells);
+    record.count_mean = static_cast<double>(summary.count_sum) / cells;
+    record.count_variance = variance_of(summary);
+    record.count_histogram.assign(std::begin(summary.histogram), std::end(summary.histogram));
+    while (record.count_histogram.back() == 0)
+      record.count_histogram.pop_back();
+    const std::uint64_t part = parts_of(cells_of(object_bytes, cell_shift)).cells_per_part;
+    record.hot_range =
+        bytes_of(summary.hot_begin * part, summary.hot_end * part, cell_shift, object_bytes);
   }
-  record.heat_strip = heat_strip(map, cells_of(map.object_bytes, map.cell_shift));
+  record.heat_strip = std::move(map.strip);
+  // The last cell may reach beyond the object.
+  const std::uint64_t cells = cells_of(object_bytes, cell_shift);
+  record.accessed_bytes = bytes_of(0, summary.accessed_cells, cell_shift, object_bytes).end;
+  record.largest_unaccessed_bytes =
+      std::min(std::uint64_t{summary.largest_unaccessed} << cell_shift, object_bytes);
+  const bool last_accessed = (!record.read_ranges.empty() &&
+                              record.read_ranges.back().end == object_bytes) ||
+                             (!record.written_ranges.empty() &&
+                              record.written_ranges.back().end == object_bytes);
+  const std::uint64_t beyond = (cells << cell_shift) - object_bytes;
+  if (last_accessed && summary.accessed_cells != cells) *record.accessed_bytes -= beyond;
   return record;
 }
 

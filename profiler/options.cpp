@@ -101,6 +101,12 @@ constexpr Variable kVariables[] = {
      [](const std::string& v, Options* o) { return read_number(v, &o->launch_count); }},
     {"DRGPUM_MAP_MEMORY",
      [](const std::string& v, Options* o) { return read_bytes(v, &o->map_memory); }},
+    {"DRGPUM_BLOCK_SAMPLING",
+     [](const std::string& v, Options* o) { return read_positive(v, &o->block_every); }},
+    {"DRGPUM_MAP_REDUCTION",
+     [](const std::string& v, Options* o) {
+       return read_choice(v, "host", "device", &o->device_reduction);
+     }},
     {"DRGPUM_CAPTURE_RANGE",
      [](const std::string& v, Options* o) -> Status {
        return o->capture_range = v == "none" ? "" : v, Ok{};

@@ -33,12 +33,14 @@ struct Options {
   std::uint64_t sampling = 1;                // DRGPUM_KERNEL_SAMPLING: every N-th launch
   std::uint64_t launch_skip = 0;             // DRGPUM_LAUNCH_SKIP, of the matching launches
   std::uint64_t launch_count = UINT64_MAX;   // DRGPUM_LAUNCH_COUNT, after those
+  std::uint64_t block_every = 1;             // DRGPUM_BLOCK_SAMPLING: maps of every N-th block
   std::uint64_t map_memory = 0;              // DRGPUM_MAP_MEMORY, bytes; 0: 5 % of the device
   // DRGPUM_CAPTURE_RANGE: what bounds the recording: "cudaProfilerApi" (cudaProfilerStart and Stop,
   // drgpum_start and _stop) or the name of a range; empty: nothing
   std::string capture_range;
   std::uint64_t application_pid = 0;         // DRGPUM_APPLICATION_PID: record only this process
   bool emulated = false;                     // DRGPUM_DEVICE_KIND=emulated
+  bool device_reduction = false;             // DRGPUM_MAP_REDUCTION=device: by the pattern kernels
   std::string sanitizer_library;             // DRGPUM_SANITIZER_LIB
   std::string report_to;                     // DRGPUM_STATUS_FILE: told the trace and failures
   bool timing = false;                       // DRGPUM_PASS=timing: times, and no accesses

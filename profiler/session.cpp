@@ -55,6 +55,11 @@ std::uint64_t Session::now() const {
   return monotonic_ns() - setup_.start_ns;
 }
 
+Session::MapTraffic Session::map_traffic() const {
+  const std::lock_guard reading(harvest_mutex_);
+  return {map_bytes_, fetched_bytes_};
+}
+
 std::string Session::failure() const {
   const Lock lock(mutex_);
   return failure_;
@@ -311,6 +316,7 @@ void Session::drain() noexcept {
   ThreadState& thread = this_thread();
   if (thread.busy) return;  // exit() called out of a callback
   thread.busy = true;
+  thread.outside_callbacks = true;
   try {
     std::vector<ContextPointer> contexts;
     {
@@ -325,6 +331,7 @@ void Session::drain() noexcept {
   } catch (...) {
     disable("unknown failure");
   }
+  thread.outside_callbacks = false;
   thread.busy = false;
 }
 
@@ -341,6 +348,12 @@ void Session::finish(bool exit_code_known, int exit_code) noexcept {
     if (unsampled_ != 0) {
       cover(trace::CoverageKind::kUnsampledLaunch, "launches that the options left out",
             std::nullopt, unsampled_);
+    }
+    if (block_sampled_ != 0) {
+      cover(trace::CoverageKind::kSampledBlocks,
+            "launches whose access maps are those of one block in " +
+                std::to_string(options_.block_every),
+            std::nullopt, block_sampled_);
     }
     recorder_.write_after_kept(trace::EndRecord{recorder_.next_api(), exit_code_known, exit_code});
     if (recorder_.writer() != nullptr && recorder_.writer()->stopped()) {

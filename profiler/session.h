@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 
@@ -53,6 +54,13 @@ class Session {
   void finish(bool exit_code_known, int exit_code) noexcept;
   // In a forked child: no record is written any more.
   void abandon() noexcept;
+
+  // Bytes of the access maps of touched objects, and of what crossed to the host instead.
+  struct MapTraffic {
+    std::uint64_t map_bytes = 0;
+    std::uint64_t crossed = 0;
+  };
+  [[nodiscard]] MapTraffic map_traffic() const;
 
   // Empty, or why recording stopped.
   [[nodiscard]] std::string failure() const;
@@ -181,11 +189,20 @@ class Session {
   void harvest();
   void read_back(const std::vector<LaunchInFlight*>& launches);
   void write_accesses(const Lock&, const LaunchInFlight& launch, const unsigned char* bytes);
-  std::vector<trace::AccessMapRecord> read_maps(const LaunchInFlight& launch,
-                                                const unsigned char* bytes);
-  void write_maps(const Lock&, const LaunchInFlight& launch, const unsigned char* bytes,
-                  const std::vector<trace::AccessMapRecord>& maps);
   void drain_context(const ContextPointer& context);
+
+  // session_maps.cpp: access maps of launches that are read back.
+  HarvestedMaps read_maps(const LaunchInFlight& launch, const unsigned char* bytes);
+  void reduce_on_device(const LaunchInFlight& launch, std::span<TouchedMap> maps);
+  bool reduce_batch(const LaunchInFlight& launch, std::span<TouchedMap*> batch);
+  bool fetch_batch(const LaunchInFlight& launch, std::span<TouchedMap*> batch,
+                   const std::vector<device::MapJob>& jobs);
+  bool fetch_runs(const LaunchInFlight& launch, TouchedMap& map, const device::MapJob& job);
+  bool read_raw(const LaunchInFlight& launch, TouchedMap& map);
+  bool fetch(const LaunchInFlight& launch, void* to, std::uint64_t address, std::uint64_t bytes);
+  std::optional<Region> scratch(ContextState& context, std::uint64_t bytes);
+  void write_maps(const Lock&, const LaunchInFlight& launch, const unsigned char* bytes,
+                  const HarvestedMaps& maps);
 
   const Setup setup_;
   const sanitizer::SanitizerApi& api_ = setup_.api;
@@ -194,7 +211,7 @@ class Session {
   std::atomic<bool> told_of_instructions_{false};
   mutable std::mutex mutex_;  // guards everything below
   std::mutex patch_mutex_;    // serialises patch calls; taken before mutex_, if both
-  std::mutex harvest_mutex_;  // one thread reads back at a time; taken before mutex_, if both
+  mutable std::mutex harvest_mutex_;  // one thread reads back at a time; before mutex_, if both
   Recorder recorder_;
   std::string failure_;
   HostModules host_modules_;
@@ -231,8 +248,11 @@ class Session {
   std::uint32_t next_kernel_ = 0;
   std::uint32_t next_cubin_ = 0;
   std::atomic<std::uint32_t> next_thread_{0};
-  std::vector<unsigned char> staging_;  // under harvest_mutex_, as is the next
+  std::uint64_t block_sampled_ = 0;     // launches
+  std::vector<unsigned char> staging_;  // under harvest_mutex_, as are the next three
   std::vector<std::uint32_t> map_staging_;
+  std::uint64_t map_bytes_ = 0;      // of the maps of touched objects
+  std::uint64_t fetched_bytes_ = 0;  // what of them and of their summaries crossed
 };
 
 }  // namespace drgpum::profiler

@@ -2,10 +2,9 @@
 // Reading marks back, once their launches are known to have finished.
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 
-#include "profiler/map_reduction.h"
+#include "profiler/launch_marks.h"
 #include "profiler/session.h"
 #include "profiler/table_pieces.h"
 
@@ -15,25 +14,6 @@ namespace {
 using sanitizer::Code;
 
 constexpr std::uint64_t kMostPerCopy = 1 << 20;
-
-trace::AccessRecord access_of(ApiId api, ObjectId object, std::uint32_t marks) {
-  trace::AccessRecord access;
-  access.api = api;
-  access.object = object;
-  access.reads = (marks & device::kMarkRead) != 0;
-  access.writes = (marks & device::kMarkWrite) != 0;
-  access.atomics = (marks & device::kMarkAtomic) != 0;
-  const std::uint32_t widths = marks >> device::kMarkWidthShift;
-  if (widths != 0) {
-    access.min_access_bytes = 1u << std::countr_zero(widths);
-    access.max_access_bytes = 1u << (31 - std::countl_zero(widths));
-  }
-  return access;
-}
-
-const unsigned char* marks_in(const LaunchInFlight& launch, const unsigned char* bytes) {
-  return bytes + slot_layout(launch.objects->ids.size(), launch.sites, false).marks;
-}
 
 std::uint64_t end_of(const LaunchInFlight& launch) {
   return launch.region.address + launch.region.bytes;
@@ -91,7 +71,7 @@ void Session::read_back(const std::vector<LaunchInFlight*>& launches) {
   const auto slot_of = [&](const LaunchInFlight& launch) {
     return staging_.data() + (launch.region.address - begin);
   };
-  std::vector<std::vector<trace::AccessMapRecord>> maps(launches.size());
+  std::vector<HarvestedMaps> maps(launches.size());
   for (std::size_t i = 0; i < launches.size() && code == Code::kSuccess; ++i) {
     maps[i] = read_maps(*launches[i], slot_of(*launches[i]));
   }
@@ -132,78 +112,6 @@ void Session::write_accesses(const Lock&, const LaunchInFlight& launch,
     cover(trace::CoverageKind::kOpaqueObject,
           "device-side malloc of " + std::to_string(slot.heap_bytes) + " bytes", launch.api,
           slot.heap_allocations);
-  }
-}
-
-// The maps of the objects that the launch touched, reduced.
-std::vector<trace::AccessMapRecord> Session::read_maps(const LaunchInFlight& launch,
-                                                       const unsigned char* bytes) {
-  const unsigned char* marks = marks_in(launch, bytes);
-  std::vector<trace::AccessMapRecord> records;
-  std::vector<char> has_map(launch.objects->ids.size());
-  for (const PlannedMap& planned : launch.plan.maps) {
-    std::uint32_t mark = 0;
-    std::memcpy(&mark, marks + planned.index * sizeof mark, sizeof mark);
-    if (mark == 0) continue;
-    const std::size_t bit_words = planned.bit_bytes / sizeof(std::uint32_t);
-    const std::size_t count_words = planned.count_bytes / sizeof(std::uint32_t);
-    map_staging_.resize(2 * bit_words + count_words);
-    const std::uint64_t address = launch.map_region.address + planned.offset;
-    if (api_.memcpy_device_to_host(map_staging_.data(), reinterpret_cast<void*>(address),
-                                   map_staging_.size() * sizeof(std::uint32_t),
-                                   launch.stream->handle) != Code::kSuccess) {
-      continue;
-    }
-    const device::ObjectRange& range = launch.objects->ranges[planned.index];
-    RawMap raw;
-    raw.cell_shift = planned.cell_shift;
-    raw.object_bytes = range.end - range.begin;
-    const std::span<const std::uint32_t> words(map_staging_);
-    raw.read_bits = words.subspan(0, bit_words);
-    raw.write_bits = words.subspan(bit_words, bit_words);
-    if (planned.counts) {
-      raw.counts = words.subspan(2 * bit_words, cells_of(raw.object_bytes, raw.cell_shift));
-    }
-    const ObjectId object = launch.objects->ids[planned.index];
-    const trace::AccessRecord access = access_of(launch.api, object, mark);
-    trace::AccessMapRecord record = reduce_map(raw, access.min_access_bytes);
-    record.api = launch.api;
-    record.object = object;
-    place_in_object(*launch.objects, planned.index, &record);
-    records.push_back(std::move(record));
-    has_map[planned.index] = 1;
-  }
-  drop_partial(*launch.objects, marks, has_map, &records);
-  return join_maps(std::move(records));
-}
-
-void Session::write_maps(const Lock&, const LaunchInFlight& launch, const unsigned char* bytes,
-                         const std::vector<trace::AccessMapRecord>& maps) {
-  for (const trace::AccessMapRecord& map : maps) {
-    recorder_.write_after_kept(map);
-    if (!map.exact) {
-      cover(trace::CoverageKind::kCoarseMap, "cells are wider than the narrowest access",
-            launch.api, 1, map.object);
-    }
-    if (map.counted_cells == 0) {
-      cover(trace::CoverageKind::kNoCounts, "no memory was free to count accesses", launch.api, 1,
-            map.object);
-    }
-  }
-  const auto kernel = kernels_.find(launch.function);
-  const std::vector<std::uint32_t> marks =
-      object_marks(*launch.objects, marks_in(launch, bytes));
-  for (std::size_t i = 0; i < launch.objects->ids.size(); ++i) {
-    if (marks[i] == 0) continue;
-    const ObjectId object = launch.objects->ids[i];
-    if (kernel != kernels_.end()) kernel->second.touched.insert(object.value);
-    const bool has_map = std::any_of(maps.begin(), maps.end(),
-                                     [&](const auto& map) { return map.object == object; });
-    const bool wants_map = launch.objects->kinds[i] != trace::ObjectKind::kHostPinned;
-    if (!has_map && wants_map && !launch.plan.maps.empty()) {
-      cover(trace::CoverageKind::kCoarseMap, "no memory was free for a map of this object",
-            launch.api, 1, object);
-    }
   }
 }
 

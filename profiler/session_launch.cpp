@@ -362,6 +362,8 @@ bool Session::upload(const LaunchInFlight& launch, bool with_table,
   slot.objects = launch.table->region.address;
   const SlotLayout layout = slot_layout(ranges.size(), launch.sites, !launch.plan.maps.empty());
   slot.marks = launch.region.address + layout.marks;
+  slot.block_every = static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(options_.block_every, std::uint32_t{UINT32_MAX}));
   if (launch.sites != 0) {
     slot.sites = launch.region.address + layout.sites;
     slot.code_base = device::site_step(launch.code_base);

@@ -16,7 +16,9 @@
 #include "profiler/launch_memory.h"
 #include "profiler/live_objects.h"
 #include "profiler/map_plan.h"
+#include "profiler/map_reduction.h"
 #include "profiler/module_globals.h"
+#include "profiler/pattern_kernels.h"
 #include "profiler/pending_frees.h"
 #include "proto/base/strong_id.h"
 #include "proto/sanitizer/callback_data.h"
@@ -75,6 +77,8 @@ struct ContextState {
   GlobalNames globals;
   std::shared_ptr<TableCopy> table;  // the newest; gives its region back to `memory`
   bool memory_refused = false;       // the device had no room for another chunk
+  bool patterns_tried = false;       // under the session's harvest_mutex_, as is the next
+  std::unique_ptr<PatternKernels> patterns;
 };
 
 struct DeviceModule {
@@ -94,6 +98,20 @@ struct KernelState {
   bool selected = true;
   bool told_unpatched = false;
   std::unordered_set<std::uint32_t> touched;  // objects, where maps are made
+};
+
+// The map of an object that a launch touched.
+struct TouchedMap {
+  const PlannedMap* plan = nullptr;
+  std::uint32_t mark = 0;  // what the object saw
+  bool reduced = false;
+  ReducedMap map;
+};
+
+// What is recorded of a launch's maps, by object, and objects some of whose counts are full.
+struct HarvestedMaps {
+  std::vector<trace::AccessMapRecord> records;
+  std::vector<std::pair<ObjectId, std::uint64_t>> full;  // with the number of cells
 };
 
 // A launch whose marks are still on the device.
@@ -162,6 +180,7 @@ struct ThreadState {
   const void* owner = nullptr;  // the session that the rest belongs to
   ThreadId id;
   bool busy = false;  // inside our own code: callbacks that it causes are not the program's
+  bool outside_callbacks = false;  // where a GPU's Sanitizer library allows CUDA calls
   OpenCall call;
   LaunchInFlight* launch = nullptr;  // between its begin and its end
   GraphReplay* replay = nullptr;     // owned

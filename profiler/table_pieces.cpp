@@ -68,6 +68,8 @@ void join(const AccessMapRecord& from, AccessMapRecord* into) {
   into->exact = into->exact && from.exact;
   append(&into->read_ranges, from.read_ranges);
   append(&into->written_ranges, from.written_ranges);
+  if (into->accessed_bytes && from.accessed_bytes) *into->accessed_bytes += *from.accessed_bytes;
+  into->largest_unaccessed_bytes.reset();  // a run may go on in the next range
   join_counts(from, into);
   if (into->heat_strip.size() < from.heat_strip.size())
     into->heat_strip.resize(from.heat_strip.size());

@@ -297,6 +297,11 @@ void end_tool() noexcept {
     if (const std::string why = live->failure(); !why.empty()) {
       report("failure", "recording stopped: " + why);
     }
+    const Session::MapTraffic traffic = live->map_traffic();
+    if (traffic.map_bytes != 0 && !options->report_to.empty()) {
+      report("map-bytes",
+             std::to_string(traffic.map_bytes) + " " + std::to_string(traffic.crossed));
+    }
   } catch (...) {
     exit_code_known.store(false);  // out of memory: nothing can be told
   }

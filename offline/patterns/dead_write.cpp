@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 
+#include "offline/patterns/intra_ranges.h"
 #include "offline/patterns/patterns.h"
 
 namespace drgpum {
@@ -106,12 +107,11 @@ class ObjectHistory {
 
   // A launch without a map may read all that its bounds hold, and is not known to overwrite.
   void take_launch(const Use& use, const UseDetail* detail) {
-    if (detail != nullptr && detail->map != kNone) {
-      const trace::AccessMapRecord& map = in_.evidence.maps[detail->map];
-      for (const trace::ByteRange& run : map.read_ranges)
+    if (const trace::AccessMapRecord* map = whole_map(in_, use)) {
+      for (const trace::ByteRange& run : map->read_ranges)
         bytes_.read(run);
-      if (map.exact)
-        for (const trace::ByteRange& run : map.written_ranges)
+      if (map->exact)
+        for (const trace::ByteRange& run : map->written_ranges)
           bytes_.overwrite(use.api, run);
     } else if (use.reads()) {
       const bool bounded = detail != nullptr && detail->bounds.end != 0;

@@ -76,15 +76,21 @@ std::vector<ByteRange> in_elements(std::vector<ByteRange> ranges, std::uint32_t 
   return united(std::move(ranges), size);
 }
 
+const trace::AccessMapRecord* whole_map(const PatternInput& in, const Use& use) {
+  if (!use.has_detail()) return nullptr;
+  const std::uint32_t map = in.evidence.details[use.detail()].map;
+  if (map == kNone || in.evidence.maps[map].block_every.value_or(1) > 1) return nullptr;
+  return &in.evidence.maps[map];
+}
+
 bool touched_by(const PatternInput& in, const Use& use, std::vector<ByteRange>& ranges) {
   if (!use.has_detail()) return false;
-  const UseDetail& detail = in.evidence.details[use.detail()];
-  if (detail.map != kNone) {
-    const trace::AccessMapRecord& map = in.evidence.maps[detail.map];
-    ranges.insert(ranges.end(), map.read_ranges.begin(), map.read_ranges.end());
-    ranges.insert(ranges.end(), map.written_ranges.begin(), map.written_ranges.end());
+  if (const trace::AccessMapRecord* map = whole_map(in, use)) {
+    ranges.insert(ranges.end(), map->read_ranges.begin(), map->read_ranges.end());
+    ranges.insert(ranges.end(), map->written_ranges.begin(), map->written_ranges.end());
     return true;
   }
+  const UseDetail& detail = in.evidence.details[use.detail()];
   if (detail.bounds.end == 0) return false;
   ranges.push_back(detail.bounds);
   return true;
@@ -96,8 +102,8 @@ std::uint32_t missing_in_maps(const PatternInput& in, std::uint32_t object) {
   if (in.evidence.first_unseen(o.alloc, o.end) != kNone) missing |= kMissingLaunches;
   for (const Use& use : in.evidence.uses_of(object)) {
     if (!use.by_kernel() || !use.has_detail()) continue;
-    const UseDetail& detail = in.evidence.details[use.detail()];
-    if (detail.map == kNone || !in.evidence.maps[detail.map].exact) missing |= kMissingExactCells;
+    const trace::AccessMapRecord* map = whole_map(in, use);
+    if (map == nullptr || !map->exact) missing |= kMissingExactCells;
   }
   return missing;
 }

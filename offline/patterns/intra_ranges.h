@@ -25,6 +25,8 @@ std::vector<trace::ByteRange> within_rows(const std::vector<trace::ByteRange>& u
 std::vector<trace::ByteRange> in_elements(std::vector<trace::ByteRange> ranges,
                                           std::uint32_t element_bytes, std::uint64_t size);
 
+// The access map of a launch's use; null when it has none, or only one of some of its blocks.
+const trace::AccessMapRecord* whole_map(const PatternInput& in, const Use& use);
 // The bytes that one use touches by its map, else by its bounds; false when neither is known.
 bool touched_by(const PatternInput& in, const Use& use, std::vector<trace::ByteRange>& ranges);
 // Bits of Missing: launches of the object's life that were not recorded, maps that are coarse.

@@ -56,6 +56,7 @@ std::vector<Finding> non_uniform_access_frequency(const PatternInput& in) {
     f.calls = {f.from};
     f.missing = missing_for(in, o);
     if (!worst->exact) f.missing |= kMissingExactCells;
+    if (worst->block_every.value_or(1) > 1) f.missing |= kMissingCounts;
     if (without_counts.count(in.evidence.objects[o].id) != 0) f.missing |= kMissingCounts;
     settle(f);
     findings.push_back(std::move(f));

@@ -27,7 +27,7 @@ std::string function_of(const PatternInput& in, std::uint32_t api) {
 bool collect(const PatternInput& in, std::uint32_t object, std::map<std::string, Parts>& parts) {
   for (const Use& use : in.evidence.uses_of(object)) {
     if (!use.by_kernel()) continue;
-    if (!use.has_detail() || in.evidence.details[use.detail()].map == kNone) return false;
+    if (whole_map(in, use) == nullptr) return false;
     std::vector<ByteRange> ranges;
     touched_by(in, use, ranges);
     ranges = united(std::move(ranges), in.evidence.objects[object].size);

@@ -341,6 +341,10 @@ void ReportWriter::intra(const Finding& f) {
   if (f.pattern == Pattern::kOverallocation) {
     const double all = static_cast<double>(i.accessed_bytes + i.unaccessed_bytes);
     json_.field("accessed_bytes", i.accessed_bytes);
+    if (i.element_bytes != 0) {
+      json_.field("accessed_elements", i.accessed_bytes / i.element_bytes);
+      json_.field("unaccessed_elements", i.unaccessed_bytes / i.element_bytes);
+    }
     json_.field("accessed_share", static_cast<double>(i.accessed_bytes) / all);
     json_.field("fragmentation", i.fragmentation);
     json_.field("unaccessed_runs", i.unaccessed_runs);
@@ -355,6 +359,10 @@ void ReportWriter::intra(const Finding& f) {
     json_.key("hot_range").begin_array().number(i.hot.begin).number(i.hot.end).end_array();
   } else {
     json_.field("parts", i.parts);
+    if (i.element_bytes != 0) {
+      json_.field("smallest_part_elements", i.smallest_part_bytes / i.element_bytes);
+      json_.field("largest_part_elements", i.largest_part_bytes / i.element_bytes);
+    }
     json_.field("smallest_part_bytes", i.smallest_part_bytes);
     json_.field("largest_part_bytes", i.largest_part_bytes);
     json_.field("equal", i.equal_parts);

@@ -14,6 +14,9 @@ std::span<const std::byte> patch_image();
 // which load no machine code of CUDA 13.
 std::span<const std::byte> portable_patch_image();
 
+// The pattern kernels (map_summary.h): PTX for every driver from CUDA 11.8 on, as a module.
+std::span<const std::byte> pattern_image();
+
 // Device functions in both images; signatures in patches.cu.
 struct PatchNames {
   const char* global;       // SANITIZER_INSTRUCTION_GLOBAL_MEMORY_ACCESS

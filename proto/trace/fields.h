@@ -338,6 +338,9 @@ void visit_fields(V& v, R& r) {
   v(10, "count_histogram", r.count_histogram);
   v(11, "hot_range", r.hot_range);
   v(12, "heat_strip", r.heat_strip);
+  v(13, "accessed_bytes", r.accessed_bytes);
+  v(14, "largest_unaccessed_bytes", r.largest_unaccessed_bytes);
+  v(15, "block_every", r.block_every);
 }
 
 template <typename V, Is<CoverageRecord> R>

@@ -244,6 +244,10 @@ struct AccessMapRecord {
   std::vector<std::uint64_t> count_histogram;  // bin k: cells with counts in [2^k, 2^(k+1))
   ByteRange hot_range;
   std::vector<std::uint32_t> heat_strip;  // at most 4,096 cells over the object
+  // Absent in traces of before they were recorded, and 1 for all blocks.
+  std::optional<std::uint64_t> accessed_bytes;            // read or written
+  std::optional<std::uint64_t> largest_unaccessed_bytes;  // of one run
+  std::optional<std::uint64_t> block_every;               // the map is that of one block in so many
   friend bool operator==(const AccessMapRecord&, const AccessMapRecord&) = default;
 };
 
@@ -260,8 +264,8 @@ enum class CoverageKind : std::uint8_t {
   kCoarseMap,     // cells wider than the narrowest access
   kNoCounts,
   kUntimedCall,  // work of the device that the timing run did not show again
-  kLostSites,      // accesses whose AccessSiteRecord is missing
-  kSampledBlocks,  // maps and sites of one block in so many only; `count` says how many
+  kLostSites,    // accesses whose AccessSiteRecord is missing
+  kSampledBlocks,  // launches whose maps and sites are those of some of their blocks
   kHistoryCut,       // what lived before the history began is known by its end only
   kUnmatchedFree,    // frees of what the history never allocated
   kUnrecordedEnd,    // objects that others replaced, or that are gone, without a free

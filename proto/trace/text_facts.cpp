@@ -42,6 +42,9 @@ Status TextParser::map(Words& words) {
   ASSIGN_OR_RETURN(const std::uint64_t cell, words.number_option("cell", 1));
   map.cell_bytes = static_cast<std::uint32_t>(cell);
   map.exact = words.flag("exact");
+  if (const auto blocks = words.option("blocks")) {
+    ASSIGN_OR_RETURN(map.block_every, parse_number(*blocks));
+  }
   ASSIGN_OR_RETURN(map.read_ranges, ranges_of(words, "reads"));
   ASSIGN_OR_RETURN(map.written_ranges, ranges_of(words, "writes"));
   ASSIGN_OR_RETURN(map.counted_cells, words.number_option("counted", 0));

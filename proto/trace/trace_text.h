@@ -41,8 +41,8 @@
 // A RANGE is OBJECT (all of it), OBJECT[BEGIN:END), or OBJECT[BEGIN:END)xROWS/PITCH; for a launch
 // OBJECT alone means that the bytes are not known.
 // Facts about the call before, unless api=N says otherwise
-//   map OBJECT cell=N [exact] [reads=A:B,C:D] [writes=A:B] [counted=N] [mean=X] [variance=X]
-//         [histogram=N,N...] [hot=A:B] [heat=N,N...]
+//   map OBJECT cell=N [exact] [blocks=N] [reads=A:B,C:D] [writes=A:B] [counted=N] [mean=X]
+//         [variance=X] [histogram=N,N...] [hot=A:B] [heat=N,N...]
 //   site OBJECT FUNCTION OFFSET [reads=N] [writes=N]
 //   coverage KIND [api=N] [object=OBJECT] [count=N] ["text"]      KIND as in names.h
 //   end [exit=N]

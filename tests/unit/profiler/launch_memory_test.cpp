@@ -18,6 +18,12 @@ TEST(LaunchMemory, WithoutAChunkThereIsNoRoom) {
   EXPECT_EQ(memory.chunk_to_add(3 * kChunk), 3 * kChunk);
 }
 
+TEST(LaunchMemory, ABudgetBelowAChunkIsUsedAsWell) {
+  LaunchMemory memory(kChunk / 2 + 100);
+  EXPECT_EQ(memory.chunk_to_add(1), kChunk / 2);
+  EXPECT_EQ(memory.chunk_to_add(kChunk / 2 + 1), 0u);
+}
+
 TEST(LaunchMemory, RegionsOfAChunkLieSideBySideAndAligned) {
   LaunchMemory memory(4 * kChunk);
   memory.add_chunk(kBase, kChunk);

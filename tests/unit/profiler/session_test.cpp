@@ -209,6 +209,37 @@ TEST(SessionSites, AccessesAreCountedByInstructionAndObject) {
             "site api=3 object=0 function=0 offset=0 reads=1 writes=0\n");
 }
 
+TEST(SessionMaps, MapsOfSomeBlocksSaySo) {
+  Options options = inside_objects();
+  options.block_every = 3;
+  LoadedProgram program(options, false);
+  program.launch("add", {{0x10000, 4, device::kReadAccess}});
+  program.synchronize();
+  const std::string text = program.lines({"map", "coverage"});
+  EXPECT_NE(text.find("block_every=3"), std::string::npos) << text;
+  EXPECT_EQ(text.find("exact=yes"), std::string::npos) << text;
+  EXPECT_NE(text.find("coverage kind=sampled-blocks count=1"), std::string::npos) << text;
+}
+
+TEST(SessionMaps, NeverTakeMoreThanTheBudget) {
+  for (const std::uint64_t budget : {std::uint64_t{1} << 20, std::uint64_t{4} << 20}) {
+    Options options = inside_objects();
+    options.map_memory = budget;
+    LoadedProgram program(options, false);
+    for (std::uint64_t i = 0; i < 64; ++i)
+      program.malloc(0x1000000 + i * 0x100000, 0x80000);
+    for (std::uint64_t i = 0; i < 200; ++i) {
+      program.launch("add", {{0x1000000 + i % 64 * 0x100000, 4, device::kReadAccess}});
+      EXPECT_LE(program.bytes_on_device(), budget);
+      if (i % 7 == 0) program.synchronize();
+    }
+    program.synchronize();
+    const std::string text = program.trace();
+    EXPECT_NE(text.find("\nmap "), std::string::npos) << "some maps fit";
+    EXPECT_NE(text.find("coverage kind="), std::string::npos) << "others do not, and that is said";
+  }
+}
+
 TEST(SessionSites, WhatDoesNotFitIsSaid) {
   LoadedProgram program(inside_objects(), false);
   std::vector<ScriptedProgram::Access> accesses;

@@ -82,6 +82,13 @@ TEST(DeadWrite, IsNotSaidAcrossAnUnrecordedLaunch) {
             "");
 }
 
+TEST(DeadWrite, IsNotSaidWhereOnlySomeBlocksWereSeen) {
+  const std::string writes = "alloc A 16; memset A; launch k writes A access=4,4\n";
+  EXPECT_EQ(found(writes + "map A cell=4 exact writes=0:16; launch r reads A; free A"),
+            "dead_write A proven count=1 wasted=16\n");
+  EXPECT_EQ(found(writes + "map A cell=4 blocks=2 writes=0:16; launch r reads A; free A"), "");
+}
+
 TEST(DeadWrite, IsNotSaidOfUnusedObjects) {
   EXPECT_EQ(found("alloc A 1K; memset A; memset A; free A"), "");
 }

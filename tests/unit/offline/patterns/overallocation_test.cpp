@@ -51,6 +51,12 @@ TEST(Overallocation, SaysNothingOfALaunchWithoutAMap) {
             "");
 }
 
+TEST(Overallocation, SaysNothingOfALaunchOfWhichSomeBlocksWereSeen) {
+  EXPECT_EQ(found("alloc A 1000\nlaunch k reads A access=4,4\nmap A cell=4 blocks=10 reads=0:100\n"
+                  "free A"),
+            "");
+}
+
 TEST(Overallocation, MeasuresFragmentation) {
   const Report report = report_from_text(
       "alloc A 1000\nlaunch k reads A access=4,4\nmap A cell=4 exact reads=100:200,600:700\nfree "
