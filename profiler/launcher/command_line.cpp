@@ -32,6 +32,10 @@ on standard error. The program's input, output, signals and exit status pass thr
                               or inside the NVTX ranges of this name (NAME@DOMAIN in a domain)
   --hooks on|off              take in what programs tell of pools, tensors, names and ranges by
                               NVTX, PyTorch's allocator and Kokkos (default on)
+  --block-sampling N          access maps of one block in N only: cheaper, and no finding is proven
+  --whitelist-peak            run the program twice: first to find the kernel whose objects sum to
+                              the most bytes, its output thrown away, then to observe that kernel
+                              (--mode intra unless told otherwise)
   --map-memory BYTES          device memory that the tool may take (default 5 % of the device)
   --max-size BYTES            stop recording when the trace is this large
   --timing                    run the program once more, its output thrown away and without patches,
@@ -107,6 +111,7 @@ constexpr PassedOption kPassed[] = {
     {"--kernel-regex-exclude", "DRGPUM_KERNEL_REGEX_EXCLUDE", check_pattern, true},
     {"--whitelist", "DRGPUM_WHITELIST", check_any},
     {"--kernel-sampling", "DRGPUM_KERNEL_SAMPLING", check_number},
+    {"--block-sampling", "DRGPUM_BLOCK_SAMPLING", check_number},
     {"--launch-skip", "DRGPUM_LAUNCH_SKIP", check_number},
     {"--launch-count", "DRGPUM_LAUNCH_COUNT", check_number},
     {"--capture-range", "DRGPUM_CAPTURE_RANGE", check_any},
@@ -170,10 +175,12 @@ class Parser {
   bool take_flag(const std::string& name) {
     if (name == "-f" || name == "--force") return request_.force = true;
     if (name == "--timing") return request_.timing = true;
+    if (name == "--whitelist-peak") return request_.whitelist_peak = true;
     if (name == "-q" || name == "--quiet") return request_.quiet = true;
     if (name == "-h" || name == "--help") return request_.help = true;
     if (name != "--fidelity") return false;
     request_.variables.emplace_back("DRGPUM_EMULATOR_FIDELITY", "1");
+    request_.variables.emplace_back("DRGPUM_MAP_REDUCTION", "device");
     emulated_option_ = name;
     return request_.asks_for_emulation = true;
   }

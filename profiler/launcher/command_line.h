@@ -19,6 +19,7 @@ struct RunRequest {
   bool force = false;    // replace an existing output
   bool quiet = false;    // no report afterwards
   bool timing = false;   // run once more for the times of the work
+  bool whitelist_peak = false;  // run once before, to find the one kernel to observe
   bool help = false;
   bool hooks = true;  // listen to NVTX, PyTorch, Kokkos
   bool application_only = false;    // not the processes that the program starts

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 
 #include <fcntl.h>
 #include <limits.h>
@@ -17,6 +18,7 @@
 #include "profiler/launcher/child_process.h"
 #include "profiler/launcher/device_choice.h"
 #include "profiler/launcher/locations.h"
+#include "profiler/launcher/peak_kernel.h"
 #include "profiler/launcher/program_image.h"
 #include "profiler/launcher/status_file.h"
 #include "profiler/launcher/timing_run.h"
@@ -214,6 +216,25 @@ int add_times(const TimingPlan& plan, const RunRequest& request, const RunStatus
   return timed ? 0 : fail("no device times: " + timed.error().message, kToolFailed);
 }
 
+// The kernel to observe, found by a run of its own; the whitelist lives as long as what comes back.
+Result<PeakWhitelist> observe_peak(const RunRequest& request, const std::string& program,
+                                   Variables* variables) {
+  if (isatty(STDERR_FILENO) == 1 && !request.quiet) {
+    std::fprintf(stderr, "drgpum: running once to find the kernel that works on the most bytes\n");
+  }
+  ASSIGN_OR_RETURN(PeakWhitelist peak, find_peak(program, request, *variables));
+  const bool has_mode = std::any_of(variables->begin(), variables->end(), [](const auto& variable) {
+    return variable.first == "DRGPUM_MODE";
+  });
+  if (!has_mode) variables->emplace_back("DRGPUM_MODE", "intra");
+  variables->emplace_back("DRGPUM_WHITELIST", peak.file);
+  if (!request.quiet) {
+    std::fprintf(stderr, "drgpum: observing %s, whose objects sum to %llu bytes\n",
+                 peak.kernel.name.c_str(), static_cast<unsigned long long>(peak.kernel.bytes));
+  }
+  return peak;
+}
+
 // What is left to say when the program has ended; returns the status that takes the place of 0.
 int conclude(const RunRequest& request, const Locations& locations, const RunStatus& status) {
   const std::vector<std::string> traces = traces_of(status);
@@ -245,6 +266,12 @@ int run(const RunRequest& request) {
   if (!status_file) return fail(status_file.error().message, kToolFailed);
   auto variables = variables_for(request, locations, program, *status_file);
   if (!variables) return fail(variables.error().message, kToolFailed);
+  std::optional<PeakWhitelist> peak;
+  if (request.whitelist_peak) {
+    auto found = observe_peak(request, program, &*variables);
+    if (!found) return fail(found.error().message, kToolFailed);
+    peak.emplace(*std::move(found));
+  }
   Result<TimingPlan> timing = TimingPlan{};
   if (request.timing) timing = plan_timing(locations, program, *variables);
   if (!timing) return fail(timing.error().message, kToolFailed);
@@ -259,6 +286,7 @@ int run(const RunRequest& request) {
   const int without_times = request.timing ? add_times(*timing, request, told, end) : 0;
   const int status = std::max(without_times, conclude(request, locations, told));
   unlink(status_file->path().c_str());
+  peak.reset();  // nothing after the next line is run
   end_like(end, status);
 }
 

@@ -33,6 +33,7 @@ class StatusFile {
 };
 
 // Lines "trace PID PATH" and "failure PID TEXT" of the library, "KIND<tab>TEXT" of the emulator.
+// Others, such as "map-bytes PID BYTES CROSSED" for benchmarks, are skipped.
 RunStatus parse_status(const std::string& text);
 
 }  // namespace drgpum::profiler

@@ -2,16 +2,13 @@
 #include "profiler/launcher/timing_run.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
-#include <filesystem>
 #include <optional>
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include "profiler/launcher/device_times.h"
+#include "profiler/launcher/silent_run.h"
 #include "profiler/launcher/status_file.h"
 #include "profiler/timing/cupti_library.h"
 
@@ -22,42 +19,10 @@ const char* environment(const char* name) {
   return std::getenv(name);
 }
 
-// A folder for the traces of the timing run, removed at the end with what it holds.
-class Folder {
- public:
-  static Result<Folder> create() {
-    const char* parent = std::getenv("TMPDIR");
-    std::string path = std::string(parent == nullptr || *parent == '\0' ? "/tmp" : parent) +
-                       "/drgpum-timing-XXXXXX";
-    if (mkdtemp(path.data()) == nullptr) {
-      return Error{ErrorCode::kIo, "cannot make a temporary folder '" + path +
-                                       "': " + std::strerror(errno) + "; set TMPDIR"};
-    }
-    return Folder(path);
-  }
-  Folder(Folder&& other) noexcept : path_(std::move(other.path_)) { other.path_.clear(); }
-  Folder& operator=(Folder&&) = delete;
-  ~Folder() {
-    std::error_code ignored;
-    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
-  }
-  [[nodiscard]] const std::string& path() const { return path_; }
-
- private:
-  explicit Folder(std::string path) : path_(std::move(path)) {}
-  std::string path_;
-};
-
 bool is_emulated(const std::vector<std::pair<std::string, std::string>>& variables) {
   return std::find(variables.begin(), variables.end(),
                    std::pair<std::string, std::string>("DRGPUM_DEVICE_KIND", "emulated")) !=
          variables.end();
-}
-
-Status redirect(int from, const char* file, int flags) {
-  const int opened = open(file, flags);
-  if (opened >= 0 && dup2(opened, from) >= 0) return Ok{};
-  return Error{ErrorCode::kIo, std::string("cannot open '") + file + "': " + std::strerror(errno)};
 }
 
 // In the child: what the program says it has said already.
@@ -65,12 +30,10 @@ Status prepare_child(const TimingPlan& plan, const RunRequest& request) {
   if (request.application_only) {
     setenv("DRGPUM_APPLICATION_PID", std::to_string(getpid()).c_str(), 1);
   }
-  if (plan.input < 0) RETURN_IF_ERROR(redirect(STDIN_FILENO, "/dev/null", O_RDONLY));
-  RETURN_IF_ERROR(redirect(STDOUT_FILENO, "/dev/null", O_WRONLY));
-  return redirect(STDERR_FILENO, "/dev/null", O_WRONLY);
+  return silence(plan.input);
 }
 
-ChildPlan child_of(const TimingPlan& plan, const RunRequest& request, const Folder& folder,
+ChildPlan child_of(const TimingPlan& plan, const RunRequest& request, const TemporaryFolder& folder,
                    const StatusFile& status) {
   ChildPlan child;
   child.path = plan.program;
@@ -160,7 +123,7 @@ Result<TimingPlan> plan_timing(const Locations& locations, const std::string& pr
 
 Status time_traces(const TimingPlan& plan, const RunRequest& request,
                    const std::vector<std::string>& traces) {
-  ASSIGN_OR_RETURN(const Folder folder, Folder::create());
+  ASSIGN_OR_RETURN(const TemporaryFolder folder, TemporaryFolder::create());
   ASSIGN_OR_RETURN(const StatusFile status_file, StatusFile::create());
   if (plan.input >= 0) lseek(STDIN_FILENO, plan.input, SEEK_SET);
   const ChildEnd end = run_child(child_of(plan, request, folder, status_file));

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `drgpum run` costs over the bare emulated run, sample by sample. Prints a table for README.md.
+"""What `drgpum run` costs over the bare emulated run. Prints tables for README.md.
 
-    slowdown.py --build FOLDER [--runs N]
+    slowdown.py --build FOLDER [--runs N] [NAME...]
 
-User CPU seconds of the program with its children, medians of N runs taken in turns; the report is not
-part of it (-q). Object: --mode object. Intra: --mode intra, every launch.
+User CPU seconds of a program with its children, medians of N runs taken in turns; the report is not
+part of it (-q). Object: --mode object. Intra: --mode intra, every launch. Sampled: --mode intra
+--kernel-sampling 100. Built by `ninja bench_slowdown_programs`.
 """
 
 import argparse
@@ -14,6 +15,10 @@ import resource
 import statistics
 import subprocess
 import tempfile
+
+PROGRAMS = ["saxpy", "gemm", "tiled_gemm", "stencil", "gather", "launches"]
+OPTIONS = {"object": ["--mode", "object"], "intra": ["--mode", "intra"],
+           "sampled": ["--mode", "intra", "--kernel-sampling", "100"]}
 
 
 def user_seconds(command, environment):
@@ -25,31 +30,31 @@ def user_seconds(command, environment):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", required=True, type=pathlib.Path)
-    parser.add_argument("--runs", type=int, default=7)
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("names", nargs="*", default=PROGRAMS)
     args = parser.parse_args()
     build = args.build.resolve()
     bare_environment = dict(os.environ, LD_LIBRARY_PATH=str(build / "emulator/lib"))
-    programs = sorted(path for path in build.glob("samples/*/naive") if os.access(path, os.X_OK))
+    program = build / "tests/bench/slowdown_programs"
 
-    print("| sample | bare, s | object | intra |\n|---|---|---|---|")
-    ratios = {"object": [], "intra": []}
+    print("| program | bare, s | " + " | ".join(OPTIONS) + " |\n|---|---|" + "---|" * len(OPTIONS))
+    ratios = {name: [] for name in OPTIONS}
     with tempfile.TemporaryDirectory() as folder:
-        for program in programs:
-            tool = [str(build / "bin/drgpum"), "run", "--device", "emulated", "-q", "-f", "-o", f"{folder}/t.drgp"]
-            commands = {
-                "bare": ([str(program)], bare_environment),
-                "object": ([*tool, "--mode", "object", "--", str(program)], os.environ),
-                "intra": ([*tool, "--mode", "intra", "--", str(program)], os.environ),
-            }
-            times = {name: [] for name in commands}
+        tool = [str(build / "bin/drgpum"), "run", "--device", "emulated", "-q", "-f", "-o", f"{folder}/t.drgp"]
+        for name in args.names:
+            commands = {"bare": ([str(program), name], bare_environment)}
+            for kind, options in OPTIONS.items():
+                commands[kind] = ([*tool, *options, "--", str(program), name], os.environ)
+            times = {kind: [] for kind in commands}
             for _ in range(args.runs):
-                for name, (command, environment) in commands.items():
-                    times[name].append(user_seconds(command, environment))
+                for kind, (command, environment) in commands.items():
+                    times[kind].append(user_seconds(command, environment))
             bare = statistics.median(times["bare"])
-            for name in ratios:
-                ratios[name].append(statistics.median(times[name]) / bare)
-            print(f"| {program.parent.name} | {bare:.2f} | {ratios['object'][-1]:.2f} | {ratios['intra'][-1]:.2f} |", flush=True)
-    print(f"| median | | {statistics.median(ratios['object']):.2f} | {statistics.median(ratios['intra']):.2f} |")
+            for kind, found in ratios.items():
+                found.append(statistics.median(times[kind]) / bare)
+            print(f"| {name} | {bare:.2f} | " + " | ".join(f"{found[-1]:.2f}" for found in ratios.values()) + " |",
+                  flush=True)
+    print("| median | | " + " | ".join(f"{statistics.median(found):.2f}" for found in ratios.values()) + " |")
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@
 
 A CHECK is one of, with objects numbered in the order of their allocation:
     found PATTERN OBJECT [KEY=VALUE...]   a proven finding; KEY in `evidence`, or wasted_bytes; VALUE as JSON
+    possible PATTERN OBJECT               a finding that is not proven
     none PATTERN [OBJECT]                 no such finding
     map OBJECT LAUNCH MEAN [VARIANCE]     counts of the LAUNCHth map of the object, from 0
 """
@@ -38,6 +39,12 @@ def check_found(report, pattern, number, *wanted):
     return "is not there"
 
 
+def check_possible(report, pattern, number):
+    found = [finding["certainty"] for finding in report["findings"]
+             if finding["pattern"] == pattern and finding["object"] == int(number)]
+    return "" if found == ["possible"] else f"is {found or 'not there'}"
+
+
 def check_none(report, pattern, number=None):
     found = [finding["object"] for finding in report["findings"]
              if finding["pattern"] == pattern and number in (None, str(finding["object"]))]
@@ -69,6 +76,7 @@ def main():
         report = json.loads(run(args.drgpum, "report", trace_file, "--format", "json"))
         trace = run(args.print_trace, trace_file)
     checks = {"found": lambda *words: check_found(report, *words), "none": lambda *words: check_none(report, *words),
+              "possible": lambda *words: check_possible(report, *words),
               "map": lambda *words: check_map(trace, *words)}
     failures = 0
     for check in args.checks:

@@ -71,6 +71,13 @@ TEST(RunCommandLine, OptionsOfTheEmulatedDeviceAskForIt) {
             "--preset is an option of the emulated device (see drgpum run --help)");
 }
 
+TEST(RunCommandLine, SamplingAndThePeakKernel) {
+  const RunRequest request = parse({"--whitelist-peak", "--block-sampling", "8", "a"});
+  EXPECT_TRUE(request.whitelist_peak);
+  EXPECT_EQ(request.variables.front().first, "DRGPUM_BLOCK_SAMPLING");
+  EXPECT_EQ(request.variables.front().second, "8");
+}
+
 TEST(RunCommandLine, MistakesAreNamed) {
   EXPECT_EQ(error_of({}), "no program to run (see drgpum run --help)");
   EXPECT_EQ(error_of({"--nonsense", "a"}), "unknown option --nonsense (see drgpum run --help)");
