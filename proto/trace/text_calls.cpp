@@ -74,6 +74,9 @@ Status TextParser::free(Words& words, Call& call) {
 Status TextParser::memcpy(Words& words, Call& call) {
   MemcpyApi copy;
   copy.async = words.flag("async");
+  if (const auto peer = words.option("peer")) {
+    ASSIGN_OR_RETURN(copy.source_stream, find_stream(*peer));
+  }
   ASSIGN_OR_RETURN(const std::string direction, words.take("the direction"));
   const auto known = enum_of<CopyDirection>(direction);
   if (!known) return bad_text("no copy goes '" + direction + "'");

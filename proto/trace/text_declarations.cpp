@@ -48,6 +48,7 @@ Status TextParser::process(Words& words) {
   ProcessRecord process;
   process.executable = words.option("exe").value_or("/app");
   process.mode = words.option("mode").value_or("object");
+  process.rank = words.option("rank").value_or("");
   ASSIGN_OR_RETURN(process.pid, words.number_option("pid", 0));
   while (auto argument = words.option("arg"))
     process.argv.push_back(*argument);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Facts about calls in a text trace: access maps, sites, coverage, the end.
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
 
 #include "proto/trace/text_parser.h"
@@ -22,6 +23,16 @@ Result<std::vector<ByteRange>> ranges_of(Words& words, std::string_view key) {
     at = comma + 1;
   }
   return ranges;
+}
+
+// Whatever the locale.
+Result<double> real_option(Words& words, std::string_view key) {
+  const std::string text = words.option(key).value_or("0");
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size())
+    return bad_text("'" + text + "' is no number");
+  return value;
 }
 
 }  // namespace
@@ -48,8 +59,8 @@ Status TextParser::map(Words& words) {
   ASSIGN_OR_RETURN(map.read_ranges, ranges_of(words, "reads"));
   ASSIGN_OR_RETURN(map.written_ranges, ranges_of(words, "writes"));
   ASSIGN_OR_RETURN(map.counted_cells, words.number_option("counted", 0));
-  map.count_mean = std::strtod(words.option("mean").value_or("0").c_str(), nullptr);
-  map.count_variance = std::strtod(words.option("variance").value_or("0").c_str(), nullptr);
+  ASSIGN_OR_RETURN(map.count_mean, real_option(words, "mean"));
+  ASSIGN_OR_RETURN(map.count_variance, real_option(words, "variance"));
   ASSIGN_OR_RETURN(map.count_histogram, words.list_option("histogram"));
   ASSIGN_OR_RETURN(const std::vector<ByteRange> hot, ranges_of(words, "hot"));
   if (!hot.empty()) map.hot_range = hot.front();

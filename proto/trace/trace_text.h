@@ -9,6 +9,7 @@
 // its legacy default stream `0`, and the process is "app".
 //
 // Declarations
+//   process [exe=PATH] [mode=MODE] [pid=N] [rank=N] [arg=WORD]...      first of all, if it is there
 //   device [gpu] [memory=BYTES] [name="..."]        the first replaces the one taken for granted
 //   context NAME [device=N]                         later statements are in it; a new one brings
 //   its
@@ -26,7 +27,9 @@
 //   alloc-failed SIZE [error=N]                     error 2 by default: out of memory
 //   free OBJECT|0xADDR [async] [error=N]
 //   memcpy h2d TO | d2h FROM | h2d FROM TO | d2h FROM TO | d2d FROM TO | h2h [FROM TO]   [async]
-//         the host's side may be left out: it is pageable then, else a pinned object
+//         [peer=STREAM]
+//         the host's side may be left out: it is pageable then, else a pinned object;
+//         peer: between devices, the stream of the source's context
 //   memset RANGE [value=N] [element=N] [async]
 //   launch KERNEL [reads RANGE...] [writes RANGE...] [updates RANGE...] [atomics RANGE...]
 //         [uninstrumented] [grid=X,Y,Z] [block=X,Y,Z] [shared=N] [access=MIN,MAX]
