@@ -53,7 +53,7 @@ std::uint32_t OrderSweep::device_of(std::uint32_t context) const {
 }
 
 // Host order or stream order gives most allocations their edges; the rest are collected here, one
-// for each stream that uses the object.
+// for each stream that uses the object. Branches of a graph wait for nothing that another waits for.
 void OrderSweep::find_allocation_edges() {
   std::vector<std::uint32_t> seen;
   for (std::uint32_t o = 0; o < evidence_.objects.size(); ++o) {
@@ -66,7 +66,7 @@ void OrderSweep::find_allocation_edges() {
       const bool implied =
           from.stream == kNone ? from.thread == to.thread : from.stream == to.stream;
       if (implied || use.api <= alloc || contains(seen, to.stream)) continue;
-      seen.push_back(to.stream);
+      if (!(to.flags & kApiInGraph)) seen.push_back(to.stream);
       allocation_edges_.push_back({use.api, alloc});
     }
   }

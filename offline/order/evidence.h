@@ -19,6 +19,7 @@
 namespace drgpum {
 
 inline constexpr std::uint32_t kNone = 0xffffffffu;
+inline constexpr std::uint64_t kNoTime = 0xffffffffffffffffu;
 
 // What a call touches of an object, as bits of Use::flags().
 enum UseFlag : std::uint32_t {
@@ -166,6 +167,9 @@ struct Evidence {
   std::vector<trace::AccessMapRecord> maps;
   std::vector<trace::CoverageRecord> coverage;
   std::uint32_t thread_count = 1;
+  // By API, up to the last that has a time: when the device began it. Empty without times.
+  std::vector<std::uint64_t> begin_ns;  // kNoTime: not known
+  std::uint64_t last_end_ns = 0;
 
   std::uint32_t api_count() const { return static_cast<std::uint32_t>(apis.size()); }
   // False: only allocations and frees are there, so nothing is known to be unused or idle.

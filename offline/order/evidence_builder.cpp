@@ -139,6 +139,13 @@ class EvidenceBuilder::Impl {
     }
     return Ok{};
   }
+  Status take(const trace::TimeRecord& r) {
+    if (r.api.value >= out_.apis.size()) return Ok{};
+    if (r.api.value >= out_.begin_ns.size()) out_.begin_ns.resize(r.api.value + 1, kNoTime);
+    out_.begin_ns[r.api.value] = r.begin_ns;
+    out_.last_end_ns = std::max(out_.last_end_ns, r.end_ns);
+    return Ok{};
+  }
   Status take(const trace::EndRecord& r) {
     out_.has_end = true;
     out_.last = r;
@@ -146,7 +153,7 @@ class EvidenceBuilder::Impl {
   }
   template <typename Other>
   Status take(const Other&) {
-    return Ok{};  // times, call paths, modules: other readers take these
+    return Ok{};  // call paths, modules: other readers take these
   }
 
   Evidence finish();

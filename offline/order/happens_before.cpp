@@ -2,11 +2,13 @@
 #include "offline/order/happens_before.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 namespace drgpum {
 namespace {
 
 constexpr std::uint32_t kDrafted = kNone;
+constexpr std::size_t kMostIndexed = 64;  // chains
 
 }  // namespace
 
@@ -29,6 +31,38 @@ HappensBefore::HappensBefore(const Evidence& evidence)
     if (evidence.apis[step.api].kind == trace::ApiKind::kLaunch)
       launches_[step.chain].push_back(step.api);
   }
+  gather_unseen(evidence);
+  index_chains();
+}
+
+void HappensBefore::gather_unseen(const Evidence& evidence) {
+  std::unordered_map<std::uint32_t, std::size_t> place;
+  for (const std::uint32_t launch : evidence.unseen_launches) {
+    if (launch >= chain_.size() || chain_[launch] == kNone) continue;
+    const auto [at, fresh] = place.try_emplace(chain_[launch], unseen_.size());
+    if (fresh) unseen_.emplace_back();
+    unseen_[at->second].push_back(launch);
+  }
+}
+
+std::vector<std::uint32_t> HappensBefore::first_unseen_per_chain(std::uint32_t begin,
+                                                                 std::uint32_t end) const {
+  std::vector<std::uint32_t> calls;
+  for (const std::vector<std::uint32_t>& chain : unseen_) {
+    const auto at = std::lower_bound(chain.begin(), chain.end(), begin);
+    if (at != chain.end() && *at < end) calls.push_back(*at);
+  }
+  return calls;
+}
+
+std::vector<std::uint32_t> HappensBefore::last_unseen_per_chain(std::uint32_t begin,
+                                                                std::uint32_t end) const {
+  std::vector<std::uint32_t> calls;
+  for (const std::vector<std::uint32_t>& chain : unseen_) {
+    const auto at = std::lower_bound(chain.begin(), chain.end(), end);
+    if (at != chain.begin() && *(at - 1) >= begin) calls.push_back(*(at - 1));
+  }
+  return calls;
 }
 
 std::uint32_t HappensBefore::clock_for(const OrderSweep::Step& step) {
@@ -92,18 +126,57 @@ bool HappensBefore::may_run_beside(std::span<const std::uint32_t> from, std::uin
   return std::any_of(from.begin(), from.end(), [&](std::uint32_t f) { return !before(f, call); });
 }
 
-// Along a chain, once all of `from` are over they stay over.
-std::uint32_t HappensBefore::first_over(const std::vector<std::vector<std::uint32_t>>& chains,
+void HappensBefore::index_chains() {
+  if (calls_.size() > kMostIndexed) return;
+  const auto index = [&](const std::vector<Calls>& chains) {
+    std::vector<std::vector<std::uint32_t>> before;
+    for (const Calls& chain : chains) {
+      std::vector<std::uint32_t>& of = before.emplace_back(chain_.size() / kIndexed + 2, 0);
+      for (const std::uint32_t call : chain)
+        ++of[call / kIndexed + 1];
+      for (std::size_t block = 1; block < of.size(); ++block)
+        of[block] += of[block - 1];
+    }
+    return before;
+  };
+  calls_before_ = index(calls_);
+  launches_before_ = index(launches_);
+}
+
+HappensBefore::Place HappensBefore::from_call(const std::vector<Calls>& chains, std::size_t chain,
+                                              std::uint32_t call) const {
+  const Calls& calls = chains[chain];
+  if (calls_before_.empty()) return std::lower_bound(calls.begin(), calls.end(), call);
+  const auto& before = &chains == &launches_ ? launches_before_[chain] : calls_before_[chain];
+  const std::size_t block = std::min<std::size_t>(call / kIndexed, before.size() - 2);
+  return std::lower_bound(calls.begin() + before[block], calls.begin() + before[block + 1], call);
+}
+
+// Along a chain, once all of `from` are over they stay over. Mostly that is soon.
+HappensBefore::Place HappensBefore::over_in(Place first, Place last,
+                                            std::span<const std::uint32_t> from) const {
+  std::ptrdiff_t step = 1;
+  while (first != last && may_run_beside(from, *first)) {
+    ++first;
+    const Place next = first + std::min(step, last - first);
+    if (next == last || !may_run_beside(from, *next))
+      return std::partition_point(
+          first, next, [&](std::uint32_t call) { return may_run_beside(from, call); });
+    first = next;
+    step *= 2;
+  }
+  return first;
+}
+
+std::uint32_t HappensBefore::first_over(const std::vector<Calls>& chains,
                                         std::span<const std::uint32_t> from, std::uint32_t begin,
                                         std::uint32_t limit) const {
   std::uint32_t best = limit;
-  for (const std::vector<std::uint32_t>& chain : chains) {
-    const auto first = std::lower_bound(chain.begin(), chain.end(), begin);
-    if (first == chain.end() || *first >= best) continue;
-    const auto last = std::lower_bound(first, chain.end(), best);
-    const auto at = std::partition_point(
-        first, last, [&](std::uint32_t call) { return may_run_beside(from, call); });
-    if (at != last) best = *at;
+  for (std::size_t c = 0; c < chains.size(); ++c) {
+    const Place first = from_call(chains, c, begin);
+    if (first == chains[c].end() || *first >= best) continue;
+    const Place at = over_in(first, from_call(chains, c, best), from);
+    if (at != chains[c].end() && *at < best) best = *at;
   }
   return best < limit ? best : kNone;
 }
@@ -121,13 +194,13 @@ std::uint32_t HappensBefore::released_after(std::span<const std::uint32_t> from,
   const std::uint32_t start = *std::max_element(from.begin(), from.end()) + 1;
   std::uint32_t begin = start;
   for (std::uint32_t c = 0; c < calls_.size(); ++c) {
-    const auto first = std::lower_bound(calls_[c].begin(), calls_[c].end(), start);
-    if (is_host_[c] || first == calls_[c].end() || *first >= limit) continue;
-    const auto last = std::lower_bound(first, calls_[c].end(), limit);
-    const auto over = std::partition_point(
-        first, last, [&](std::uint32_t call) { return may_run_beside(from, call); });
+    if (is_host_[c]) continue;
+    const Place first = from_call(calls_, c, start);
+    if (first == calls_[c].end() || *first >= limit) continue;
+    const Place over = over_in(first, from_call(calls_, c, limit), from);
     if (over != first) begin = std::max(begin, *(over - 1) + 1);
   }
+  if (begin >= limit) return kNone;
   return first_over(calls_, from, begin, limit);
 }
 

@@ -42,6 +42,11 @@ class HappensBefore {
   // The last launch that happens before `to` and is issued at or after `from`; else kNone.
   std::uint32_t last_launch_before(std::uint32_t to, std::uint32_t from) const;
 
+  // Of the launches issued in [begin, end) whose accesses are not known, the first in each chain,
+  // or the last: any of them may use any object. O(C·log N).
+  std::vector<std::uint32_t> first_unseen_per_chain(std::uint32_t begin, std::uint32_t end) const;
+  std::vector<std::uint32_t> last_unseen_per_chain(std::uint32_t begin, std::uint32_t end) const;
+
   std::uint32_t chain_of(std::uint32_t api) const { return chain_[api]; }
   std::uint32_t chain_count() const { return static_cast<std::uint32_t>(calls_.size()); }
   std::size_t clock_count() const { return clock_begin_.size() - 1; }
@@ -49,6 +54,7 @@ class HappensBefore {
 
  private:
   static constexpr std::uint32_t kBlock = 8;
+  static constexpr std::uint32_t kIndexed = 256;
   struct Block {
     std::uint32_t last[kBlock] = {};  // index + 1 of the last call before; 0: none
   };
@@ -57,10 +63,18 @@ class HappensBefore {
     const std::uint64_t at = clock_begin_[clock] + chain / kBlock;
     return at < clock_begin_[clock + 1] ? blocks_[clock_blocks_[at]].last[chain % kBlock] : 0;
   }
+  using Calls = std::vector<std::uint32_t>;
+  using Place = Calls::const_iterator;
+  // The first call of a chain that is issued at or after `call`.
+  Place from_call(const std::vector<Calls>& chains, std::size_t chain, std::uint32_t call) const;
+  // The first place in [first, last) that may not run beside `from` any more.
+  Place over_in(Place first, Place last, std::span<const std::uint32_t> from) const;
+  void index_chains();
   bool may_run_beside(std::span<const std::uint32_t> from, std::uint32_t call) const;
-  std::uint32_t first_over(const std::vector<std::vector<std::uint32_t>>& chains,
+  std::uint32_t first_over(const std::vector<Calls>& chains,
                            std::span<const std::uint32_t> from, std::uint32_t begin,
                            std::uint32_t limit) const;
+  void gather_unseen(const Evidence& evidence);
   std::uint32_t clock_for(const OrderSweep::Step& step);
   void begin_draft(std::uint32_t base);
   Block& drafted(std::uint32_t block);
@@ -75,6 +89,11 @@ class HappensBefore {
   std::vector<std::vector<std::uint32_t>> calls_;     // by chain, rising
   std::vector<bool> is_host_;                         // by chain
   std::vector<std::vector<std::uint32_t>> launches_;  // by chain, rising
+  std::vector<std::vector<std::uint32_t>> unseen_;    // by chain that has any, rising
+  // By chain, then by block of kIndexed calls: how many of the chain's calls (launches) are issued
+  // before the block. Empty where there are many chains.
+  std::vector<std::vector<std::uint32_t>> calls_before_;
+  std::vector<std::vector<std::uint32_t>> launches_before_;
   // The clock being made: its blocks, and those of them that are not the base's any more.
   std::vector<std::uint32_t> draft_ids_;
   std::vector<Block> draft_;

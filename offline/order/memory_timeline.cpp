@@ -119,6 +119,11 @@ std::vector<LivePoint> live_curve(const Evidence& evidence, std::uint16_t device
   });
 }
 
+std::vector<LivePoint> curve_where(const Evidence& evidence,
+                                   const std::function<bool(const Object&)>& counts) {
+  return curve_of(evidence, counts);
+}
+
 std::vector<LivePoint> pinned_curve(const Evidence& evidence) {
   return curve_of(evidence, [](const Object& object) { return !object.on_device() && object.parent == kNone; });
 }

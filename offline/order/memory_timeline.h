@@ -3,6 +3,7 @@
 // Live bytes over issue order: who holds memory when, the highest peaks and who is live there.
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "offline/order/evidence.h"
@@ -51,6 +52,9 @@ struct LivePoint {
 // there.
 std::vector<LivePoint> live_curve(const Evidence& evidence, std::uint16_t device,
                                   MemoryLevel level);
+// The curve of the objects that count, whatever they hold.
+std::vector<LivePoint> curve_where(const Evidence& evidence,
+                                   const std::function<bool(const Object&)>& counts);
 // The curve of pinned host memory.
 std::vector<LivePoint> pinned_curve(const Evidence& evidence);
 

@@ -34,7 +34,8 @@ constexpr std::array<PatternText, kPatternCount> kTexts{{
     {Pattern::kRedundantAllocation, "Redundant allocation",
      "Object B could use the memory of object A: A's last essential access is issued before B's "
      "first, A still holds its memory when B is allocated, and B fits into A and fills most of it. "
-     "Each object has at most one host and one guest.",
+     "Each object has at most one host and one guest. An object that leaks is no host: it is to be "
+     "freed first, and then the allocator hands its memory on.",
      "redundant_allocation=0.9: share of the host that the guest fills.", "Let B use A's memory.",
      "Every access of A happens before every access of B, and no copy has to move.",
      "Accesses that no order separates, or that were not recorded. Without order no saving is "

@@ -48,7 +48,7 @@ std::vector<Finding> late_deallocation(const PatternInput& in) {
     f.missing = missing_for(in, o);
     if (f.cut) f.missing |= kMissingLaunches;
     std::vector<std::uint32_t> over = last_per_chain(in, uses.first(essentials.last + 1));
-    if (f.cut) over.push_back(unseen);
+    add_unseen(in, object.alloc, from + 1, over);
     const std::uint32_t released = in.order.released_after(over, object.free);
     if (released != kNone) f.gaps = {{released, object.free}};
     const std::uint32_t first_launch =

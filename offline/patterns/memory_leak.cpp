@@ -24,8 +24,7 @@ std::vector<Finding> memory_leak(const PatternInput& in) {
     f.from = uses.empty() ? object.alloc : uses.back().api;
     f.wasted_bytes = object.size;
     std::vector<std::uint32_t> over = last_per_chain(in, uses);
-    const std::uint32_t unseen = in.evidence.last_unseen(object.alloc, object.end);
-    if (unseen != kNone) over.push_back(unseen);
+    add_unseen(in, object.alloc, object.end, over);
     const std::uint32_t released =
         over.empty() ? object.alloc + 1 : in.order.released_after(over, object.end);
     if (released < object.end) f.gaps = {{released, object.end}};

@@ -81,6 +81,12 @@ std::vector<std::uint32_t> first_per_chain(const PatternInput& in, std::span<con
   return calls;
 }
 
+void add_unseen(const PatternInput& in, std::uint32_t begin, std::uint32_t end,
+                std::vector<std::uint32_t>& calls) {
+  const std::vector<std::uint32_t> unseen = in.order.last_unseen_per_chain(begin, end);
+  calls.insert(calls.end(), unseen.begin(), unseen.end());
+}
+
 bool all_before(const HappensBefore& order, std::span<const std::uint32_t> from,
                 std::span<const std::uint32_t> to) {
   return std::all_of(from.begin(), from.end(), [&](std::uint32_t a) {

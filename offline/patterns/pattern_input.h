@@ -71,6 +71,9 @@ class Frontier {
 // Of the uses the last in each chain, or the first; their calls, rising.
 std::vector<std::uint32_t> last_per_chain(const PatternInput& in, std::span<const Use> uses);
 std::vector<std::uint32_t> first_per_chain(const PatternInput& in, std::span<const Use> uses);
+// Adds the launches issued in [begin, end) whose accesses are not known: they may be uses as well.
+void add_unseen(const PatternInput& in, std::uint32_t begin, std::uint32_t end,
+                std::vector<std::uint32_t>& calls);
 bool all_before(const HappensBefore& order, std::span<const std::uint32_t> from,
                 std::span<const std::uint32_t> to);
 

@@ -43,8 +43,9 @@ inline constexpr std::array<PatternEntry, kPatternCount> kPatterns{{
     {Pattern::kStructuredAccess, "structured_access", structured_access},
 }};
 
-// All findings of rules `strict`, pattern by pattern, unranked.
-std::vector<Finding> strict_findings(const PatternInput& in);
+// All findings of rules `strict`, pattern by pattern, unranked; the same on any number of threads.
+// 0: as many as are worth it.
+std::vector<Finding> strict_findings(const PatternInput& in, unsigned threads = 0);
 
 // The published tool's seven patterns as its code has them, ties and all. See published_rules.cpp.
 std::vector<Finding> published_findings(const PatternInput& in);

@@ -35,6 +35,7 @@ ReuseCandidate candidate_for(const PatternInput& in, std::uint32_t o) {
   c.size = object.size;
   c.alloc = object.alloc;
   c.end = object.end;
+  c.can_host = object.ended || !in.evidence.has_end;
   c.first = uses[in.essentials[o].first].api;
   c.last = uses[in.essentials[o].last].api;
   const std::uint32_t first_unseen = in.evidence.first_unseen(object.alloc, object.end);
@@ -57,8 +58,10 @@ Bounds bounds_of(const PatternInput& in, const ReuseCandidate& c) {
   for (std::uint32_t i = 0; i < uses.size(); ++i)
     if (in.essentials[c.object].is_essential(uses, i)) essential.push_back(uses[i]);
   Bounds bounds{first_per_chain(in, essential), last_per_chain(in, essential)};
-  if (c.first < essential.front().api) bounds.first.push_back(c.first);
-  if (c.last > essential.back().api) bounds.last.push_back(c.last);
+  const Object& object = in.evidence.objects[c.object];
+  const auto unseen = in.order.first_unseen_per_chain(object.alloc, object.end);
+  bounds.first.insert(bounds.first.end(), unseen.begin(), unseen.end());
+  add_unseen(in, object.alloc, object.end, bounds.last);
   return bounds;
 }
 
@@ -125,7 +128,8 @@ void match_group(const PatternInput& in, const std::vector<ReuseCandidate>& cand
 
 // Redundant allocation: object B could use the memory of object A, which still holds it when B is
 // allocated: A's last essential access is issued before B's first, and B fills at least 90 % of A.
-// Each object has at most one predecessor and one successor; reuse_matching.h says which.
+// Each object has at most one predecessor and one successor; reuse_matching.h says which. An object
+// that leaks is nobody's host: once it is freed, the allocator hands its memory on by itself.
 // Source: DrGPUM (ASPLOS '23), whose code pairs objects of one size without regard to ties.
 // Wasted: B. Distance: launches issued strictly between the two accesses; may be 0.
 // Proven: every access of A happens before every access of B and nothing has to move. A pair that

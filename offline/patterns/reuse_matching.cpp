@@ -124,7 +124,8 @@ void Matcher::greedy(const IsOrdered& is_ordered) {
   for (const std::uint32_t guest : by_first) {
     const ReuseCandidate& b = c_[guest];
     for (; done < by_last.size() && c_[by_last[done]].last < b.first; ++done)
-      if (guest_of_[by_last[done]] == kFree) hosts.set(slot[by_last[done]], c_[by_last[done]].end);
+      if (guest_of_[by_last[done]] == kFree && c_[by_last[done]].can_host)
+        hosts.set(slot[by_last[done]], c_[by_last[done]].end);
     if (host_of_[guest] != kFree) continue;
     const auto smallest = std::lower_bound(
         by_size.begin(), by_size.end(), b.size,
@@ -200,7 +201,7 @@ void Matcher::augment(const IsOrdered& is_ordered) {
   });
   std::vector<std::uint32_t> alive;
   for (const std::uint32_t host : hosts)
-    if (!is_settled_[host]) alive.push_back(host);
+    if (!is_settled_[host] && c_[host].can_host) alive.push_back(host);
   for (const std::uint32_t guest : guests) {
     if (host_of_[guest] != kFree) continue;
     std::vector<std::uint32_t> open = alive;
@@ -211,8 +212,8 @@ void Matcher::augment(const IsOrdered& is_ordered) {
 }  // namespace
 
 bool can_reuse(const ReuseCandidate& host, const ReuseCandidate& guest, double fit) {
-  return host.last < guest.first && host.end > guest.alloc && host.size >= guest.size &&
-         host.size <= largest_host(guest.size, fit);
+  return host.can_host && host.last < guest.first && host.end > guest.alloc &&
+         host.size >= guest.size && host.size <= largest_host(guest.size, fit);
 }
 
 std::vector<ReusePair> match_reuses(std::span<const ReuseCandidate> candidates, double fit,

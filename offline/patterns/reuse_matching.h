@@ -17,6 +17,7 @@ struct ReuseCandidate {
   std::uint32_t end = 0;
   std::uint32_t first = 0;  // accessed in [first, last]
   std::uint32_t last = 0;
+  bool can_host = true;  // a leaked object cannot: it is to be freed first
 };
 
 // Whether every access of the host happens before every access of the guest.

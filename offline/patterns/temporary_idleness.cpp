@@ -41,7 +41,9 @@ std::vector<Gap> released_gaps(const PatternInput& in, std::uint32_t object,
     for (; next <= gap.before; ++next)
       over.add(uses[next].api);
     const std::uint32_t end = uses[gap.after].api;
-    const std::uint32_t begin = in.order.released_after(over.calls(), end);
+    std::vector<std::uint32_t> calls(over.calls().begin(), over.calls().end());
+    add_unseen(in, in.evidence.objects[object].alloc, end, calls);
+    const std::uint32_t begin = in.order.released_after(calls, end);
     if (begin != kNone) released.push_back({begin, end});
   }
   return released;
@@ -78,7 +80,8 @@ std::vector<Finding> temporary_idleness(const PatternInput& in) {
     f.missing = missing_for(in, o);
     for (std::uint32_t i = longest.before + 1; i < longest.after; ++i)
       f.must_move.push_back(uses[i].api);
-    const auto over = last_per_chain(in, uses.first(longest.before + 1));
+    std::vector<std::uint32_t> over = last_per_chain(in, uses.first(longest.before + 1));
+    add_unseen(in, in.evidence.objects[o].alloc, f.to, over);
     const std::uint32_t launch = in.order.first_after(over, f.to, true);
     const auto next = first_per_chain(in, uses.subspan(longest.after));
     if (launch == kNone || !all_before(in.order, std::span(&launch, 1), next))

@@ -3,9 +3,12 @@
 
 #include "offline/order/happens_before.h"
 
+#include <map>
 #include <random>
 
 #include "tests/support/judged.h"
+#include "tests/support/random_program.h"
+#include "tests/support/slow_order.h"
 
 namespace drgpum {
 namespace {
@@ -265,6 +268,40 @@ TEST(HappensBefore, EqualsReachabilityOverTheEdgesOnRandomTraces) {
       for (std::uint32_t b = 0; b < evidence.api_count(); ++b)
         ASSERT_EQ(order.before(a, b), reach[a][b]) << "seed " << seed << ": " << a << ", " << b;
   }
+}
+
+TEST(HappensBefore, EqualsItsDefinitionOnRandomPrograms) {
+  std::map<trace::ApiKind, int> kinds;
+  for (std::uint32_t seed = 0; seed < 100; ++seed) {
+    const Evidence evidence = evidence_from_text(RandomProgram(seed, true).text());
+    const HappensBefore order(evidence);
+    const SlowOrder slow(evidence);
+    for (std::uint32_t b = 0; b < evidence.api_count(); ++b) {
+      ++kinds[evidence.apis[b].kind];
+      for (std::uint32_t a = 0; a < b; ++a)
+        ASSERT_EQ(order.before(a, b), slow.before(a, b)) << "seed " << seed << ": " << a << ", " << b;
+    }
+  }
+  using trace::ApiKind;
+  for (const ApiKind kind : {ApiKind::kAlloc, ApiKind::kFree, ApiKind::kMemcpy, ApiKind::kMemset,
+                             ApiKind::kLaunch, ApiKind::kEventRecord, ApiKind::kStreamWait,
+                             ApiKind::kSynchronize, ApiKind::kGraphLaunch})
+    EXPECT_GT(kinds[kind], 50) << static_cast<int>(kind);
+}
+
+TEST(HappensBefore, FindsTheLaunchesThatWereNotRecordedChainByChain) {
+  const char* text =
+      "stream s non-blocking; stream t non-blocking\n"
+      "launch a uninstrumented on=s; launch b on=s; launch c uninstrumented on=t; "
+      "launch d uninstrumented on=s; launch e uninstrumented on=t";
+  const Evidence evidence = evidence_from_text(text);
+  const HappensBefore order(evidence);
+  using Calls = std::vector<std::uint32_t>;
+  EXPECT_EQ(order.first_unseen_per_chain(0, 5), (Calls{0, 2}));
+  EXPECT_EQ(order.last_unseen_per_chain(0, 5), (Calls{3, 4}));
+  EXPECT_EQ(order.last_unseen_per_chain(0, 4), (Calls{3, 2}));
+  EXPECT_EQ(order.first_unseen_per_chain(1, 3), (Calls{2}));
+  EXPECT_EQ(order.last_unseen_per_chain(1, 2), Calls());
 }
 
 TEST(HappensBefore, FirstCallAfterAndLastLaunchBeforeEqualASearch) {

@@ -68,19 +68,53 @@ TEST(Timeline, SaturatesInsteadOfWrappingRound) {
   EXPECT_EQ(curve.at(2).bytes, UINT64_MAX);
 }
 
+// The curve by definition; a byte that was freed twice would show as a difference.
+std::vector<std::uint64_t> slow_curve(const Evidence& e, std::uint16_t device, MemoryLevel level) {
+  std::vector<std::uint64_t> live(e.api_count() + 1, 0);
+  for (std::uint32_t call = 0; call < live.size(); ++call)
+    for (const Object& o : e.objects)
+      if (o.device == device && holds_memory(o, level))
+        live[call] += o.alloc <= call && call < o.end ? o.size : 0;
+  return live;
+}
+
 TEST(Timeline, EqualsASumOverLiveObjectsOnRandomPrograms) {
-  for (std::uint32_t seed = 0; seed < 50; ++seed) {
-    const Evidence e = evidence_from_text(RandomProgram{seed}.text());
-    const auto curve = live_curve(e, 0, MemoryLevel::kAllocation);
-    std::size_t point = 0;
-    std::uint64_t shown = 0;
-    for (std::uint32_t call = 0; call < e.api_count(); ++call) {
-      while (point < curve.size() && curve[point].api <= call)
-        shown = curve[point++].bytes;
-      std::uint64_t live = 0;
-      for (const Object& o : e.objects)
-        live += o.alloc <= call && call < o.end ? o.size : 0;
-      ASSERT_EQ(shown, live) << seed << " " << call;
+  for (std::uint32_t seed = 0; seed < 100; ++seed) {
+    const Evidence e = evidence_from_text(RandomProgram(seed, seed % 2 == 0).text());
+    for (const MemoryLevel level : {MemoryLevel::kAllocation, MemoryLevel::kTensor}) {
+      for (const std::uint16_t device : {std::uint16_t{0}, std::uint16_t{1}}) {
+        const std::vector<std::uint64_t> live = slow_curve(e, device, level);
+        const auto curve = live_curve(e, device, level);
+        std::size_t point = 0;
+        std::uint64_t shown = 0;
+        for (std::uint32_t call = 0; call < live.size(); ++call) {
+          while (point < curve.size() && curve[point].api <= call)
+            shown = curve[point++].bytes;
+          ASSERT_EQ(shown, live[call]) << seed << " " << call;
+        }
+      }
+    }
+  }
+}
+
+TEST(Timeline, PeaksAreTheHighestCallsAndTheirLiveObjectsAddUp) {
+  for (std::uint32_t seed = 0; seed < 100; ++seed) {
+    const Evidence e = evidence_from_text(RandomProgram(seed, true).text());
+    const auto peaks = top_peaks(e, MemoryLevel::kAllocation, 4);
+    std::uint64_t highest = 0;
+    for (const std::uint16_t device : {std::uint16_t{0}, std::uint16_t{1}})
+      for (const std::uint64_t bytes : slow_curve(e, device, MemoryLevel::kAllocation))
+        highest = std::max(highest, bytes);
+    ASSERT_EQ(peaks.empty() ? 0 : peaks.front().bytes, highest) << seed;
+    for (std::size_t i = 0; i < peaks.size(); ++i) {
+      if (i > 0) {
+        ASSERT_LE(peaks[i].bytes, peaks[i - 1].bytes) << seed;
+      }
+      std::uint64_t sum = 0;
+      for (const LiveObject& live : peaks[i].objects)
+        sum += e.objects[live.object].size;
+      ASSERT_EQ(sum, peaks[i].bytes) << seed;
+      ASSERT_EQ(slow_curve(e, peaks[i].device, MemoryLevel::kAllocation)[peaks[i].api], sum);
     }
   }
 }
