@@ -46,6 +46,7 @@ Replay::Replay(const Evidence& evidence, MemoryLevel level, std::uint16_t device
       tree_(places(evidence, level, device, findings)),
       lives_(evidence.objects.size()),
       applied_(findings.size(), false) {
+  tree_.begin_batch();
   for (std::uint32_t o = 0; o < lives_.size(); ++o) {
     const Object& object = evidence.objects[o];
     if (object.device != device || !holds_memory(object, level)) continue;
@@ -54,6 +55,61 @@ Replay::Replay(const Evidence& evidence, MemoryLevel level, std::uint16_t device
     lives_[o].size = object.size;
     add_block(o, true);
   }
+  tree_.end_batch();
+}
+
+void Replay::set_all(const std::vector<bool>& stands) {
+  tree_.begin_batch();
+  for (std::uint32_t i = 0; i < stands.size(); ++i)
+    if (applied_[i] && !stands[i]) set(i, false);
+  for (std::uint32_t i = 0; i < stands.size(); ++i)
+    if (stands[i]) set(i, true);
+  tree_.end_batch();
+}
+
+// Where the fix may lower the curve when it is applied, or raise it when it is removed: its gaps,
+// or the life of its object with all that its memory holds after it.
+template <typename Visit>
+void Replay::for_each_span(const Finding& f, Visit visit) const {
+  if (is_simple(f)) {
+    for (const Gap& gap : f.gaps)
+      visit(gap.begin, gap.end);
+    return;
+  }
+  const Object& object = evidence_.objects[f.object];
+  const std::uint32_t begin = std::min(object.alloc, lives_[head_of(f.object)].begin);
+  std::uint32_t end = std::max(object.end, lives_[tail_of(f.object)].end);
+  if (f.host != kNone) end = std::max(end, evidence_.objects[f.host].end);
+  visit(begin, end);
+}
+
+std::int64_t Replay::bound_where_it_saves(std::uint32_t finding) const {
+  std::int64_t bound = INT64_MIN;
+  for_each_span(findings_[finding], [&](std::uint32_t begin, std::uint32_t end) {
+    if (begin < end) bound = std::max(bound, tree_.bound_within(begin, end));
+  });
+  return bound;
+}
+
+std::uint64_t Replay::size_of(std::uint32_t finding) const {
+  const Finding& f = findings_[finding];
+  std::uint64_t size = std::max(evidence_.objects[f.object].size, lives_[head_of(f.object)].size);
+  if (f.host != kNone) size = std::max(size, lives_[head_of(f.host)].size);
+  return size;
+}
+
+bool Replay::touches(std::uint32_t finding, std::uint32_t call) const {
+  bool found = false;
+  for_each_span(findings_[finding], [&](std::uint32_t begin, std::uint32_t end) {
+    found = found || (begin <= call && call < end);
+  });
+  return found;
+}
+
+std::uint32_t Replay::tail_of(std::uint32_t object) const {
+  while (lives_[object].guest != kNone)
+    object = lives_[object].guest;
+  return object;
 }
 
 // Fixes of one object alone, which take bytes out of gaps that nothing else covers.
@@ -74,14 +130,8 @@ bool Replay::is_simple(const Finding& f) const {
 std::uint64_t Replay::saving_of(std::uint32_t finding) {
   const Finding& f = findings_[finding];
   if (!changes_curve(f) || lives_[f.object].size == 0) return 0;
+  if (!touches(finding, tree_.place_of_peak())) return 0;
   const std::uint64_t before = peak();
-  if (is_simple(f)) {
-    const std::uint32_t at = tree_.place_of_peak();
-    const bool covers = std::any_of(f.gaps.begin(), f.gaps.end(), [&](const Gap& gap) {
-      return gap.begin <= at && at < gap.end;
-    });
-    if (!covers) return 0;
-  }
   apply(finding);
   const std::uint64_t after = peak();
   remove(finding);
@@ -92,9 +142,11 @@ std::uint64_t Replay::loss_without(std::uint32_t finding) {
   const Finding& f = findings_[finding];
   if (!changes_curve(f) || lives_[f.object].size == 0) return 0;
   const std::uint64_t before = peak();
+  const auto bytes = static_cast<std::int64_t>(size_of(finding));
+  const std::int64_t bound = bound_where_it_saves(finding);
+  if (bound == INT64_MIN || bound + bytes <= tree_.peak()) return 0;
   std::int64_t without = tree_.peak();
   if (is_simple(f)) {
-    const auto bytes = static_cast<std::int64_t>(lives_[f.object].size);
     for (const Gap& gap : f.gaps)
       if (gap.begin < gap.end)
         without = std::max(without, tree_.peak_within(gap.begin, gap.end) + bytes);

@@ -37,6 +37,19 @@ class Replay {
   std::uint64_t peak() const {
     return static_cast<std::uint64_t>(std::max<std::int64_t>(tree_.peak(), 0));
   }
+  // Applies and removes many at once: after it, those stand that `stands` says.
+  void set_all(const std::vector<bool>& stands);
+  // To be called before questions that are asked of many findings while the curve stays as it is
+  // between them: they are then answered quickly where the peak is out of reach.
+  void take_bounds() { tree_.take_bounds(); }
+  // Where the finding's fix lowers the curve, nothing else applied or removed on top of what is
+  // now, the curve is at most this; INT64_MIN: it lowers nothing.
+  std::int64_t bound_where_it_saves(std::uint32_t finding) const;
+  // A call at which the curve is at its peak, and whether the fix touches the curve there.
+  std::uint32_t place_of_peak() const { return tree_.place_of_peak(); }
+  bool touches(std::uint32_t finding, std::uint32_t call) const;
+  // The most that the fix changes the curve by anywhere.
+  std::uint64_t size_of(std::uint32_t finding) const;
   bool is_applied(std::uint32_t finding) const { return applied_[finding]; }
   void apply(std::uint32_t finding) { set(finding, true); }
   void remove(std::uint32_t finding) { set(finding, false); }
@@ -59,6 +72,9 @@ class Replay {
   bool is_simple(const Finding& finding) const;
   void set(std::uint32_t finding, bool on);
   void change(const Finding& finding, bool on);
+  template <typename Visit>
+  void for_each_span(const Finding& finding, Visit visit) const;
+  std::uint32_t tail_of(std::uint32_t object) const;
   std::uint32_t head_of(std::uint32_t object) const;
   void add_block(std::uint32_t head, bool present);
 

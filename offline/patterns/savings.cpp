@@ -49,8 +49,8 @@ class Ranking {
   }
 
   // The peak before and after all fixes that stand.
-  Savings run() {
-    Savings savings{replay_.peak(), 0};
+  DeviceSavings run() {
+    DeviceSavings savings{0, 0, replay_.peak(), 0};
     measure_alone();
     std::vector<std::uint32_t> order = ranked();
     take_in_order(order);
@@ -78,6 +78,7 @@ class Ranking {
  private:
   // Joint savings depend on what stands, and that on the ranks; two rounds mostly agree.
   static constexpr int kRounds = 8;
+  static constexpr std::size_t kFewOf = 16;  // of so many findings one: replayed one by one
 
   // Findings by object, as object or host, in one array.
   void index_by_object() {
@@ -103,7 +104,12 @@ class Ranking {
 
   std::vector<std::uint32_t> ranked() const {
     std::vector<std::uint32_t> order = mine_;
-    std::sort(order.begin(), order.end(), [&](std::uint32_t x, std::uint32_t y) {
+    // Most change nothing and keep their order behind the rest.
+    const auto rest = std::stable_partition(order.begin(), order.end(), [&](std::uint32_t i) {
+      const Finding& f = findings_[i];
+      return f.joint_saving_bytes > 0 || f.peak_saving_bytes > 0 || f.idle_at_peak_bytes > 0;
+    });
+    std::sort(order.begin(), rest, [&](std::uint32_t x, std::uint32_t y) {
       const Finding& a = findings_[x];
       const Finding& b = findings_[y];
       if (a.joint_saving_bytes != b.joint_saving_bytes)
@@ -150,10 +156,18 @@ class Ranking {
       findings_[i].superseded_by = contradicted_by(i);
       stands_[i] = findings_[i].superseded_by == kNone;
     }
+    std::size_t changes = 0;
     for (const std::uint32_t i : mine_)
-      if (!stands_[i]) replay_.remove(i);
-    for (const std::uint32_t i : mine_)
-      if (stands_[i]) replay_.apply(i);
+      if (stands_[i] != replay_.is_applied(i)) ++changes;
+    if (changes > mine_.size() / kFewOf) {
+      replay_.set_all(stands_);
+    } else {
+      for (const std::uint32_t i : mine_)
+        if (!stands_[i]) replay_.remove(i);
+      for (const std::uint32_t i : mine_)
+        if (stands_[i]) replay_.apply(i);
+    }
+    replay_.take_bounds();
   }
 
   void measure_joint() {
@@ -167,15 +181,25 @@ class Ranking {
   // and these have made room for others.
   std::uint64_t joint_if_first(std::uint32_t i) {
     std::vector<std::uint32_t> out;
-    std::vector<std::uint32_t> in_turn{i};
     for_each_neighbour(i, [&](std::uint32_t other) {
       if (stands_[other] && contradict(findings_[i], findings_[other])) out.push_back(other);
     });
-    for (const std::uint32_t other : out) {
-      replay_.remove(other);
+    for (const std::uint32_t other : out)
       stands_[other] = false;
-    }
     stands_[i] = true;
+    const std::vector<std::uint32_t> in_turn = that_can_stand_without(out);
+    const std::uint64_t saving = is_out_of_reach(i, out, in_turn) ? 0 : replayed(i, out, in_turn);
+    stands_[i] = false;
+    for (const std::uint32_t other : in_turn)
+      stands_[other] = false;
+    for (const std::uint32_t other : out)
+      stands_[other] = true;
+    return saving;
+  }
+
+  // Fixes that gave way to those in `out` and contradict none that stands, in rank order; they
+  // stand from here on.
+  std::vector<std::uint32_t> that_can_stand_without(const std::vector<std::uint32_t>& out) {
     std::vector<std::uint32_t> waiting;
     for (const std::uint32_t gone : out)
       for_each_neighbour(gone, [&](std::uint32_t other) {
@@ -183,23 +207,47 @@ class Ranking {
       });
     std::sort(waiting.begin(), waiting.end(),
               [&](std::uint32_t a, std::uint32_t b) { return rank_[a] < rank_[b]; });
+    std::vector<std::uint32_t> in_turn;
     for (const std::uint32_t other : waiting) {
       if (stands_[other] || contradicted_by(other) != kNone) continue;
       stands_[other] = true;
       in_turn.push_back(other);
-      replay_.apply(other);
     }
+    return in_turn;
+  }
+
+  // Whether the peak stays elsewhere: the fixes that go and come leave it as it is, and wherever any
+  // of them or `i` changes the curve it stays below, even with all their bytes on top.
+  bool is_out_of_reach(std::uint32_t i, const std::vector<std::uint32_t>& out,
+                       const std::vector<std::uint32_t>& in_turn) const {
+    const std::uint32_t peak = replay_.place_of_peak();
+    std::int64_t highest = replay_.bound_where_it_saves(i);
+    long double more = 0;
+    for (const auto* others : {&out, &in_turn}) {
+      for (const std::uint32_t other : *others) {
+        if (replay_.touches(other, peak)) return false;
+        highest = std::max(highest, replay_.bound_where_it_saves(other));
+        more += static_cast<long double>(replay_.size_of(other));
+      }
+    }
+    return !replay_.touches(i, peak) &&
+           static_cast<long double>(highest) + more < static_cast<long double>(replay_.peak());
+  }
+
+  std::uint64_t replayed(std::uint32_t i, const std::vector<std::uint32_t>& out,
+                         const std::vector<std::uint32_t>& in_turn) {
+    for (const std::uint32_t other : out)
+      replay_.remove(other);
+    for (const std::uint32_t other : in_turn)
+      replay_.apply(other);
     const std::uint64_t without = replay_.peak();
     replay_.apply(i);
     const std::uint64_t with = replay_.peak();
-    for (const std::uint32_t other : in_turn) {
-      replay_.remove(other);
-      stands_[other] = false;
-    }
-    for (const std::uint32_t other : out) {
+    replay_.remove(i);
+    for (auto other = in_turn.rbegin(); other != in_turn.rend(); ++other)
+      replay_.remove(*other);
+    for (const std::uint32_t other : out)
       replay_.apply(other);
-      stands_[other] = true;
-    }
     return less(without, with);
   }
 
@@ -287,13 +335,18 @@ bool contradict(const Finding& a, const Finding& b) {
   return a.object == b.object && shrinks(a.pattern) && shrinks(b.pattern);
 }
 
+const DeviceSavings* Savings::of(std::uint16_t device) const {
+  const auto at = std::find_if(devices.begin(), devices.end(),
+                               [&](const DeviceSavings& one) { return one.device == device; });
+  return at == devices.end() ? nullptr : &*at;
+}
+
 Savings rank_by_savings(const Evidence& evidence, MemoryLevel level,
                         std::vector<Finding>& findings) {
   std::set<std::uint16_t> devices;
   for (const Object& object : evidence.objects)
     devices.insert(object.device);
   Savings highest;
-  bool first = true;
   for (const std::uint16_t device : devices) {
     std::uint64_t bytes = 0;
     Peak peak;
@@ -306,9 +359,13 @@ Savings rank_by_savings(const Evidence& evidence, MemoryLevel level,
     }
     if (peak.until == 0) peak.until = evidence.api_count();
     if (bytes != 0) measure_idle_at_peak(evidence, level, peak, findings);
-    const Savings savings = Ranking(evidence, level, device, findings).run();
-    if (first || savings.peak_bytes > highest.peak_bytes) highest = savings;
-    first = false;
+    DeviceSavings savings = Ranking(evidence, level, device, findings).run();
+    savings.device = device;
+    savings.peak_api = peak.api;
+    if (bytes != 0) highest.devices.push_back(savings);
+    if (savings.peak_bytes <= highest.peak_bytes) continue;
+    highest.peak_bytes = savings.peak_bytes;
+    highest.peak_after_all_fixes_bytes = savings.peak_after_all_fixes_bytes;
   }
   sort_by_rank(findings);
   return highest;

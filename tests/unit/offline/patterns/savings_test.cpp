@@ -5,15 +5,17 @@
 #include <random>
 
 #include "offline/patterns/live_tree.h"
+#include "offline/patterns/patterns.h"
 #include "tests/support/judged.h"
 #include "tests/support/random_program.h"
+#include "tests/support/slow_replay.h"
 
 namespace drgpum {
 namespace {
 
 TEST(LiveTree, EqualsAnArrayUnderRandomAdditions) {
   std::mt19937 random(7);
-  constexpr std::uint32_t kPlaces = 37;
+  constexpr std::uint32_t kPlaces = 437;
   std::vector<std::uint32_t> places;
   for (std::uint32_t i = 0; i < kPlaces; ++i)
     places.push_back(3 * i);
@@ -25,9 +27,16 @@ TEST(LiveTree, EqualsAnArrayUnderRandomAdditions) {
     const auto [l, r] = std::minmax(a, b);
     if (l == r) continue;
     const auto bytes = static_cast<std::int64_t>(random() % 200) - 100;
+    const bool at_once = random() % 4 == 0;
+    if (at_once) tree.begin_batch();
     tree.add(3 * l, 3 * r, bytes);
-    for (std::uint32_t i = l; i < r; ++i)
-      array[i] += bytes;
+    if (at_once) tree.add(0, 3 * r, bytes);
+    if (at_once) tree.end_batch();
+    for (std::uint32_t i = 0; i < r; ++i)
+      array[i] += (i >= l ? bytes : 0) + (at_once ? bytes : 0);
+    tree.take_bounds();
+    ASSERT_GE(tree.bound_within(3 * l, 3 * r), tree.peak_within(3 * l, 3 * r));
+    ASSERT_LE(tree.bound_within(3 * l, 3 * r), tree.peak());
     ASSERT_EQ(tree.peak_within(3 * l, 3 * r),
               *std::max_element(array.begin() + l, array.begin() + r));
     ASSERT_EQ(tree.peak(),
@@ -35,90 +44,88 @@ TEST(LiveTree, EqualsAnArrayUnderRandomAdditions) {
   }
 }
 
-// The peak with some findings fixed, call by call, from the definitions alone.
-std::uint64_t peak_with(const Evidence& e, const std::vector<const Finding*>& fixed) {
-  struct Life {
-    std::uint32_t begin, end;
-    std::uint64_t size;
-    std::vector<Gap> away;
-    std::uint32_t host = kNone;
-  };
-  std::vector<Life> lives;
-  for (const Object& o : e.objects)
-    lives.push_back({o.alloc, o.end, o.size, {}, kNone});
-  std::map<std::uint32_t, std::uint32_t> guest_of;
-  for (const Finding* f : fixed) {
-    Life& life = lives[f->object];
-    switch (f->pattern) {
-      case Pattern::kEarlyAllocation:
-        life.begin = f->to;
-        break;
-      case Pattern::kLateDeallocation:
-      case Pattern::kMemoryLeak:
-        if (!f->gaps.empty()) life.end = f->gaps.front().begin;
-        break;
-      case Pattern::kUnusedAllocation:
-        life.size = 0;
-        break;
-      case Pattern::kTemporaryIdleness:
-        life.away = f->gaps;
-        break;
-      case Pattern::kRedundantAllocation:
-        if (f->missing & kMissingOrder) break;
-        life.host = f->host;
-        guest_of[f->host] = f->object;
-        break;
-      default:
-        break;
+// A report, and its findings of one device with a replay that is slow and simple.
+struct Checked {
+  const Report& report;
+  SlowReplay replay;
+  std::vector<const Finding*> findings;  // in rank order
+  std::vector<const Finding*> standing;
+
+  Checked(const Report& r, const SlowOrder& order, std::uint16_t device)
+      : report(r), replay(r.evidence, order, r.level, device) {
+    for (const Finding& f : r.findings) {
+      if (r.evidence.objects[f.object].device != device) continue;
+      findings.push_back(&f);
+      if (f.superseded_by == kNone) standing.push_back(&f);
     }
   }
-  std::uint64_t peak = 0;
-  for (std::uint32_t call = 0; call <= e.api_count(); ++call) {
-    std::uint64_t live = 0;
-    for (std::uint32_t o = 0; o < lives.size(); ++o) {
-      if (lives[o].host != kNone) continue;
-      std::uint32_t last = o;
-      bool away = false;
-      for (std::uint32_t member = o;; member = guest_of.at(member)) {
-        last = member;
-        for (const Gap& gap : lives[member].away)
-          away = away || (gap.begin <= call && call < gap.end);
-        if (guest_of.count(member) == 0) break;
-      }
-      if (lives[o].begin <= call && call < lives[last].end && !away) live += lives[o].size;
-    }
-    peak = std::max(peak, live);
+
+  std::uint64_t saved(const std::vector<const Finding*>& without,
+                      const std::vector<const Finding*>& with) const {
+    const std::uint64_t before = replay.peak_with(without);
+    const std::uint64_t after = replay.peak_with(with);
+    return before > after ? before - after : 0;
   }
-  return peak;
+  std::uint64_t joint(const Finding& f) const {
+    std::vector<const Finding*> others;
+    const auto fits = [&](const Finding* g) {
+      return g != &f && !contradict(f, *g) &&
+             std::none_of(others.begin(), others.end(),
+                          [&](const Finding* other) { return contradict(*other, *g); });
+    };
+    for (const Finding* g : standing)
+      if (g != &f && !contradict(f, *g)) others.push_back(g);
+    for (const Finding* g : findings)
+      if (g->superseded_by != kNone && fits(g)) others.push_back(g);
+    std::vector<const Finding*> all = others;
+    all.push_back(&f);
+    const std::uint64_t bytes = saved(others, all);
+    if (f.superseded_by == kNone) return bytes;
+    return std::min(bytes, report.findings[f.superseded_by].joint_saving_bytes);
+  }
+};
+
+void expect_savings_hold(const Report& report, const std::string& where) {
+  const SlowOrder order(report.evidence);
+  std::uint64_t highest = 0;
+  for (const std::uint16_t device : {std::uint16_t{0}, std::uint16_t{1}}) {
+    const Checked checked(report, order, device);
+    const std::uint64_t peak = checked.replay.peak_with({});
+    if (peak > highest) {
+      highest = peak;
+      EXPECT_EQ(report.savings.peak_after_all_fixes_bytes,
+                checked.replay.peak_with(checked.standing))
+          << where;
+    }
+    for (const Finding* f : checked.findings) {
+      const std::string line = where + " " + line_of(report, *f);
+      EXPECT_EQ(f->peak_saving_bytes, checked.saved({}, {f})) << line;
+      EXPECT_EQ(f->joint_saving_bytes, checked.joint(*f)) << line;
+      EXPECT_EQ(f->idle_at_peak_bytes, checked.replay.idle_at_peak(f->object)) << line;
+    }
+  }
+  EXPECT_EQ(report.savings.peak_bytes, highest) << where;
 }
 
 TEST(Savings, HoldInAReplayFromScratch) {
-  for (std::uint32_t seed = 0; seed < 150; ++seed) {
-    const Report report = report_from_text(RandomProgram{seed}.text());
-    const Evidence& e = report.evidence;
-    std::vector<const Finding*> standing;
+  std::map<Pattern, int> found;
+  for (std::uint32_t seed = 0; seed < 150 && !::testing::Test::HasFailure(); ++seed) {
+    RandomProgram program(seed, seed % 3 != 0);
+    program.steps = 60;
+    ReportOptions options;
+    if (seed % 5 == 1) options.level = MemoryLevel::kTensor;
+    const Report report = report_from_text(program.text(), options);
+    expect_savings_hold(report, "seed " + std::to_string(seed));
     for (const Finding& f : report.findings)
-      if (f.superseded_by == kNone) standing.push_back(&f);
-    const std::uint64_t peak = peak_with(e, {});
-    const std::uint64_t after = peak_with(e, standing);
-    ASSERT_EQ(report.savings.peak_bytes, peak) << seed;
-    ASSERT_EQ(report.savings.peak_after_all_fixes_bytes, after) << seed;
-    for (const Finding& f : report.findings) {
-      const std::uint64_t alone = peak_with(e, {&f});
-      ASSERT_EQ(f.peak_saving_bytes, peak > alone ? peak - alone : 0) << seed << line_of(report, f);
-      if (f.superseded_by != kNone) continue;
-      std::vector<const Finding*> others = standing;
-      std::erase(others, &f);
-      const std::uint64_t without = peak_with(e, others);
-      ASSERT_EQ(f.joint_saving_bytes, without > after ? without - after : 0)
-          << seed << " " << line_of(report, f);
-    }
+      ++found[f.pattern];
   }
+  for (const PatternEntry& entry : kPatterns)
+    EXPECT_GT(found[entry.pattern], 2) << entry.name << " hardly occurs: the test says little";
 }
 
 TEST(Savings, AFixThatStandsContradictsNoOther) {
   for (std::uint32_t seed = 0; seed < 150; ++seed) {
-    const Report report = report_from_text(RandomProgram{seed}.text());
+    const Report report = report_from_text(RandomProgram(seed, seed % 2 == 0).text());
     for (std::size_t i = 0; i < report.findings.size(); ++i) {
       const Finding& f = report.findings[i];
       if (f.superseded_by != kNone) {
@@ -134,12 +141,13 @@ TEST(Savings, AFixThatStandsContradictsNoOther) {
   }
 }
 
-TEST(Savings, DoNotDependOnTheNamesOfStreamsNorOnAddresses) {
-  for (std::uint32_t seed = 0; seed < 50; ++seed) {
-    RandomProgram program{seed};
+TEST(Savings, DoNotDependOnStreamsNamesOrIdsNorOnAddresses) {
+  for (std::uint32_t seed = 0; seed < 100; ++seed) {
+    RandomProgram program(seed, seed % 2 == 0);
     const std::string before = findings_in(program.text());
     program.stream_prefix = "another";
-    program.first_address += 1 << 20;
+    program.last_stream_first = true;
+    program.first_address += 5 << 20;
     ASSERT_EQ(findings_in(program.text()), before) << seed;
   }
 }
@@ -168,7 +176,7 @@ TEST(Savings, ClaimNoMemoryThatOverlappingStreamsNeed) {
 
 TEST(Savings, RankByJointThenAloneThenIdleBytes) {
   for (std::uint32_t seed = 0; seed < 50; ++seed) {
-    const Report report = report_from_text(RandomProgram{seed}.text());
+    const Report report = report_from_text(RandomProgram(seed, seed % 2 == 0).text());
     std::vector<Finding> standing;
     for (const Finding& f : report.findings)
       if (f.superseded_by == kNone) standing.push_back(f);
