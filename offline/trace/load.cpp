@@ -7,6 +7,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "offline/trace/read_ahead.h"
 #include "offline/trace/trace.h"
 
 namespace drgpum {
@@ -249,17 +250,19 @@ Result<Trace> load_trace(const std::string& path, const LoadOptions& options) {
   constexpr std::uint64_t kProgressStep = 1 << 20;
   ASSIGN_OR_RETURN(TraceReader reader, TraceReader::open(path));
   TraceBuilder builder(options);
-  Record record;
+  const std::uint64_t file_bytes = reader.summary().file_bytes;
+  ReadAhead records(std::move(reader));
   std::uint64_t told = 0;
-  while (reader.next(record)) {
-    if (Status status = builder.add(record); !status)
-      return std::move(status).error().while_doing(path);
-    if (options.progress && reader.bytes_read() - told >= kProgressStep) {
-      told = reader.bytes_read();
-      options.progress(told, reader.summary().file_bytes);
+  for (auto batch = records.next(); !batch.empty(); batch = records.next()) {
+    for (const Record& record : batch)
+      if (Status status = builder.add(record); !status)
+        return std::move(status).error().while_doing(path);
+    if (options.progress && records.bytes_read() - told >= kProgressStep) {
+      told = records.bytes_read();
+      options.progress(told, file_bytes);
     }
   }
-  return std::move(builder).finish(reader.summary(), path);
+  return std::move(builder).finish(records.summary(), path);
 }
 
 Result<Trace> load_trace(const std::string& path) {
