@@ -36,6 +36,19 @@ std::string moved(const Report& report, const Finding& f, std::string_view where
          " (first: " + report.describe_call(f.must_move.front()) + ")";
 }
 
+// " A is used last by call 3 fill at a.cu:8, B first by call 5 scale at a.cu:9."
+std::string why_free(const Report& report, const Finding& f) {
+  if (f.from == kNone) return {};
+  return " " + report.label(f.host) + " is used last by " + report.describe_call(f.from) + ", " +
+         report.label(f.object) + " first by " + report.describe_call(f.to) + ".";
+}
+
+std::string what_ends_it(const Report& report, const Finding& f) {
+  if (!report.has_call(f.to)) return "nothing follows";
+  const bool freed = report.evidence.apis[f.to].kind == trace::ApiKind::kFree;
+  return report.describe_call(f.to) + (freed ? " frees it" : " overwrites it");
+}
+
 std::string advice_on_rest(const Report& report, const Finding& f) {
   const std::string name = report.label(f.object);
   const std::string bytes = iec_bytes(f.intra->unaccessed_bytes);
@@ -73,19 +86,21 @@ std::string advice_for(const Report& report, const Finding& f) {
              ".";
     case Pattern::kRedundantAllocation:
       return "Let " + name + " use the memory of " + report.label(f.host) +
-             moved(report, f, "between the two uses") + ".";
+             moved(report, f, "between the two uses") + "." + why_free(report, f);
     case Pattern::kUnusedAllocation:
-      return "Drop " + name +
-             (f.count == 0 ? "." : " and the " + plural(f.count, "call") + " that fill it.");
+      if (f.count == 0) return "Drop " + name + ": nothing uses it.";
+      return "Drop " + name + " and the " +
+             (f.count == 1 ? "call that fills it" : plural(f.count, "call") + " that fill it") +
+             ": nothing reads it.";
     case Pattern::kMemoryLeak:
-      return "Free " + name + " after " + call(f.from) + ".";
+      return "Free " + name + " after " + call(f.from) + ": nothing ever does.";
     case Pattern::kTemporaryIdleness:
       return "Swap " + name + " out, or free it and compute it again, between " + call(f.from) +
              " and " + call(f.to) + ".";
     case Pattern::kDeadWrite:
       return "Drop the write to " + name + " by " + call(f.from) +
              (f.count > 1 ? " and " + exact_bytes(f.count - 1) + " more like it" : std::string()) +
-             ": nothing reads what it writes.";
+             ": " + what_ends_it(report, f) + " before anything reads it.";
     case Pattern::kOverallocation:
       return advice_on_rest(report, f);
     case Pattern::kNonUniformAccessFrequency:

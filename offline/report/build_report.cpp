@@ -23,7 +23,8 @@ std::vector<Finding> detect(const Evidence& evidence, MemoryLevel level,
   const std::vector<Essentials> essentials = all_essentials(evidence);
   const PatternInput in{
       evidence, order, essentials, level, options.thresholds, missing_everywhere(evidence)};
-  return options.rules == Rules::kStrict ? strict_findings(in) : published_findings(in);
+  return options.rules == Rules::kStrict ? strict_findings(in, options.threads)
+                                          : published_findings(in);
 }
 
 class Resolver {
@@ -124,6 +125,9 @@ Report build_report(Evidence evidence, bool complete, std::string incomplete_bec
   for (const LivePoint& point : pinned_curve(report.evidence))
     report.pinned_peak_bytes = std::max(report.pinned_peak_bytes, point.bytes);
 
+  if (!report.peaks.empty())
+    report.pools = pool_use(report.evidence, report.peaks.front().device, report.peaks.front().api);
+
   if (!report.peaks.empty() && options.with_pool)
     report.smartpool = pool_saving(report.evidence, report.peaks.front().device, report.level);
 
@@ -137,6 +141,7 @@ Report build_report(Evidence evidence, bool complete, std::string incomplete_bec
   }
   for (const FailedAllocation& failed : report.evidence.failed)
     resolver.call(failed.api);
+  report.lines = fixes_by_line(report);
   return report;
 }
 

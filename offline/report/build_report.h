@@ -20,6 +20,7 @@ struct ReportOptions {
   Thresholds thresholds;
   std::vector<Suppression> suppressions;
   std::size_t peak_count = 3;
+  unsigned threads = 0;         // that judge; 0: as many as are worth it
   bool with_pool = false;       // also plan a pool for the objects as they are
   bool with_call_paths = true;  // of every object; else only where findings point
   // Told what is being done, on the way.

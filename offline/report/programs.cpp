@@ -7,6 +7,7 @@
 #include <map>
 #include <ostream>
 
+#include "offline/report/classic_stream.h"
 #include "offline/report/report_diff.h"
 #include "offline/report/units.h"
 
@@ -76,6 +77,7 @@ std::vector<DifferingSite> differing_sites(std::span<const Report> reports) {
 }
 
 void write_programs(std::span<const Report> reports, bool markdown, std::ostream& out) {
+  const ClassicStream classic(out);
   const std::size_t worst = worst_of(reports);
   out << plural(reports.size(), "program") << ", the highest peak is of "
       << name_of_program(reports[worst]) << '\n';

@@ -11,8 +11,10 @@
 
 #include "offline/order/evidence.h"
 #include "offline/order/memory_timeline.h"
+#include "offline/order/pool_use.h"
 #include "offline/patterns/finding.h"
 #include "offline/patterns/savings.h"
+#include "offline/report/line_fixes.h"
 #include "offline/report/memory_pressure.h"
 #include "offline/source/access_line.h"
 
@@ -92,6 +94,8 @@ struct Report {
   std::uint64_t pinned_peak_bytes = 0;
   std::vector<Finding> findings;  // ranked
   Savings savings;
+  std::vector<LineFixes> lines;
+  std::optional<PoolUse> pools;  // of the device with the highest peak
   std::optional<PoolSaving> smartpool;
   std::optional<MemoryPressure> pressure;  // of an allocator whose blocks are known
   std::optional<SwapSaving> autoswap;

@@ -2,6 +2,7 @@
 #include <ostream>
 
 #include "offline/patterns/patterns.h"
+#include "offline/report/classic_stream.h"
 #include "offline/report/report_formats.h"
 #include "offline/report/units.h"
 
@@ -26,6 +27,7 @@ std::string cell(std::string_view text) {
 }  // namespace
 
 void write_csv(const Report& report, std::ostream& out) {
+  const ClassicStream classic(out);
   out << "rank,pattern,object,name,size_bytes,certainty,distance,wasted_bytes,peak_saving_bytes,"
          "joint_saving_bytes,idle_at_peak_bytes,superseded_by,function,file,line,advice\r\n";
   for (std::size_t i = 0; i < report.findings.size(); ++i) {

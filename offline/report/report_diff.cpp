@@ -7,6 +7,7 @@
 #include <ostream>
 
 #include "offline/patterns/patterns.h"
+#include "offline/report/classic_stream.h"
 #include "offline/report/json_writer.h"
 #include "offline/report/units.h"
 #include "proto/trace/names.h"
@@ -115,6 +116,7 @@ ReportDiff diff_reports(const Report& base, const Report& next) {
 }
 
 void write_diff_text(const ReportDiff& diff, std::ostream& out) {
+  const ClassicStream classic(out);
   out << "Peak       " << iec_bytes(diff.base_peak_bytes) << " -> "
       << iec_bytes(diff.new_peak_bytes) << " ("
       << signed_bytes(diff.base_peak_bytes, diff.new_peak_bytes) << ")\n"
@@ -167,6 +169,7 @@ void write_diff_json(const ReportDiff& diff, std::ostream& out) {
 }
 
 void write_diff_markdown(const ReportDiff& diff, std::ostream& out) {
+  const ClassicStream classic(out);
   out << "### GPU memory: peak " << iec_bytes(diff.base_peak_bytes) << " → "
       << iec_bytes(diff.new_peak_bytes) << " ("
       << signed_bytes(diff.base_peak_bytes, diff.new_peak_bytes) << ")\n\n";

@@ -5,6 +5,7 @@
 #include <map>
 #include <ostream>
 
+#include "offline/report/classic_stream.h"
 #include "offline/report/units.h"
 
 namespace drgpum {
@@ -64,6 +65,7 @@ void write_clusters(const Report& report, const std::vector<std::uint32_t>& leve
 }  // namespace
 
 void write_dot(const Report& report, std::uint32_t begin, std::uint32_t end, std::ostream& out) {
+  const ClassicStream classic(out);
   const DependencyGraph graph(report.evidence);
   const std::vector<std::uint32_t> levels = levels_of(report.evidence, graph);
   out << "digraph drgpum {\n  node [shape=box, fontsize=10];\n";

@@ -4,6 +4,7 @@
 
 #include "offline/patterns/explain.h"
 #include "offline/patterns/patterns.h"
+#include "offline/report/classic_stream.h"
 #include "offline/report/report_formats.h"
 #include "offline/report/units.h"
 
@@ -154,6 +155,7 @@ void write_findings(const Report& report, std::ostream& out) {
 }  // namespace
 
 void write_html(const Report& report, std::ostream& out) {
+  const ClassicStream classic(out);
   std::string program;
   for (const std::string& argument : report.evidence.process.argv)
     program += (program.empty() ? "" : " ") + argument;

@@ -8,6 +8,7 @@
 #include "offline/report/json_writer.h"
 #include "offline/report/pressure_forms.h"
 #include "offline/report/programs.h"
+#include "offline/report/report_json_more.h"
 #include "proto/trace/names.h"
 
 namespace drgpum {
@@ -71,6 +72,7 @@ class ReportWriter {
     savings();
     if (report_.pressure) write_pressure(report_, json_);
     suppressions();
+    write_overview(report_, json_);
   }
 
  private:

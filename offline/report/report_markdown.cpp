@@ -3,6 +3,7 @@
 #include <ostream>
 
 #include "offline/patterns/patterns.h"
+#include "offline/report/classic_stream.h"
 #include "offline/report/report_formats.h"
 #include "offline/report/units.h"
 
@@ -42,9 +43,24 @@ void write_rows(const Report& report, std::size_t begin, std::size_t end, std::o
   }
 }
 
+// What each source line costs and what all its fixes save.
+void write_lines(const Report& report, std::ostream& out) {
+  const std::size_t shown = lines_to_show(report);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const SourceFrame& site = *report.site_of(report.lines[i].api);
+    const std::string place =
+        site.file.empty()
+            ? site.function
+            : site.file.substr(site.file.rfind('/') + 1) + ":" + std::to_string(site.line);
+    out << "- **" << escaped(place) << "**: " << describe(report.lines[i]) << '\n';
+  }
+  if (shown > 0) out << '\n';
+}
+
 }  // namespace
 
 void write_markdown(const Report& report, std::size_t top, std::ostream& out) {
+  const ClassicStream classic(out);
   const std::uint64_t peak = report.savings.peak_bytes;
   const std::uint64_t after = report.savings.peak_after_all_fixes_bytes;
   out << "### GPU memory: peak " << iec_bytes(report.peak_bytes());
@@ -56,6 +72,7 @@ void write_markdown(const Report& report, std::size_t top, std::ostream& out) {
   for (const FailedAllocation& failed : report.evidence.failed)
     out << "**Failed allocation** of " << iec_bytes(failed.requested) << " at "
         << escaped(report.describe_call(failed.api)) << "\n\n";
+  write_lines(report, out);
   const auto useful = static_cast<std::size_t>(std::count_if(
       report.findings.begin(), report.findings.end(),
       [](const Finding& f) { return f.joint_saving_bytes > 0 || f.peak_saving_bytes > 0; }));

@@ -12,7 +12,9 @@
 namespace drgpum {
 namespace {
 
+// Code hosts show 5,000 results, refuse 25,000, and refuse files of more than 10 MB, compressed.
 constexpr std::size_t kMaxResults = 5000;
+constexpr std::size_t kMaxText = 1000;  // bytes of one text: names of templates have no end
 
 // Percent-encoded; relative to a source root where the file lies below one, else absolute.
 std::string uri_of(const std::string& file, const std::vector<std::string>& roots) {
@@ -40,10 +42,29 @@ std::string uri_of(const std::string& file, const std::vector<std::string>& root
   return uri;
 }
 
+// Cut between two characters.
+std::string shortened(std::string text) {
+  if (text.size() <= kMaxText) return text;
+  std::size_t end = kMaxText;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80)
+    --end;
+  return text.substr(0, end) + "...";
+}
+
+std::string name_of_program(const Report& report) {
+  const trace::ProcessRecord& process = report.evidence.process;
+  const std::string& path = process.argv.empty() ? process.executable : process.argv.front();
+  const std::string name = path.substr(path.rfind('/') + 1);
+  return name.empty() ? "program" : name;
+}
+
 class SarifWriter {
  public:
   SarifWriter(const Report& report, const SarifPlaces& places, std::ostream& out)
-      : report_(report), places_(places), json_(out) {}
+      : report_(report),
+        places_(places),
+        program_(uri_of(name_of_program(report), {})),
+        json_(out) {}
 
   void write() {
     json_.begin_object();
@@ -69,10 +90,13 @@ class SarifWriter {
   void tool();
   void invocation();
   void result(std::size_t index);
+  void physical_location(const SourceFrame* site);
   void location(const Finding& f);
+  void related(const Finding& f);
 
   const Report& report_;
   const SarifPlaces& places_;
+  std::string program_;  // a URI
   JsonWriter json_;
   std::map<std::string, std::uint64_t> seen_;  // fingerprints, so that each is different
 };
@@ -91,6 +115,9 @@ void SarifWriter::tool() {
     message("help", explain(entry.pattern));
     json_.key("defaultConfiguration").begin_object();
     json_.field("level", "warning");
+    json_.end_object();
+    json_.key("properties").begin_object();
+    json_.key("tags").begin_array().text("gpu-memory").text("performance").end_array();
     json_.end_object().end_object();
   }
   json_.end_array().end_object().end_object();
@@ -113,29 +140,42 @@ void SarifWriter::invocation() {
   json_.end_array().end_object().end_array();
 }
 
+// Code hosts refuse a result without a file and a line. What has none points at the program.
+void SarifWriter::physical_location(const SourceFrame* site) {
+  const bool known = site != nullptr && !site->file.empty();
+  json_.key("physicalLocation").begin_object();
+  json_.key("artifactLocation").begin_object();
+  json_.field("uri", known ? uri_of(site->file, places_.source_roots) : program_);
+  json_.end_object();
+  json_.key("region").begin_object();
+  json_.field("startLine", known && site->line > 0 ? site->line : 1u);
+  json_.end_object().end_object();
+}
+
 void SarifWriter::location(const Finding& f) {
   const SourceFrame* site = report_.site_of(report_.evidence.objects[f.object].alloc);
-  json_.key("locations").begin_array();
-  if (site != nullptr && (!site->file.empty() || !site->function.empty())) {
+  json_.key("locations").begin_array().begin_object();
+  physical_location(site);
+  if (site != nullptr && !site->function.empty()) {
+    json_.key("logicalLocations").begin_array().begin_object();
+    json_.field("fullyQualifiedName", shortened(site->function));
+    json_.field("kind", "function");
+    json_.end_object().end_array();
+  }
+  json_.end_object().end_array();
+}
+
+// The calls that bound the finding's interval, where their lines are known.
+void SarifWriter::related(const Finding& f) {
+  json_.key("relatedLocations").begin_array();
+  std::uint32_t id = 0;
+  for (const std::uint32_t api : {f.from, f.to}) {
+    const SourceFrame* site = report_.site_of(api);
+    if (site == nullptr || site->file.empty()) continue;
     json_.begin_object();
-    if (!site->file.empty()) {
-      json_.key("physicalLocation").begin_object();
-      json_.key("artifactLocation").begin_object();
-      json_.field("uri", uri_of(site->file, places_.source_roots));
-      json_.end_object();
-      if (site->line > 0) {
-        json_.key("region").begin_object();
-        json_.field("startLine", site->line);
-        json_.end_object();
-      }
-      json_.end_object();
-    }
-    if (!site->function.empty()) {
-      json_.key("logicalLocations").begin_array().begin_object();
-      json_.field("fullyQualifiedName", site->function);
-      json_.field("kind", "function");
-      json_.end_object().end_array();
-    }
+    json_.field("id", ++id);
+    physical_location(site);
+    message("message", shortened(report_.describe_call(api)));
     json_.end_object();
   }
   json_.end_array();
@@ -154,11 +194,13 @@ void SarifWriter::result(std::size_t index) {
   if (saves)
     text += "; takes " + iec_bytes(f.peak_saving_bytes) + " off the peak alone, " +
             iec_bytes(f.joint_saving_bytes) + " on top of the other fixes";
-  message("message", text + ".");
+  message("message", shortened(text) + ".");
   location(f);
+  related(f);
   const SourceFrame* site = report_.site_of(report_.evidence.objects[f.object].alloc);
-  const std::string key = std::string(name_of(f.pattern)) + "|" + report_.label(f.object) + "|" +
-                          (site == nullptr ? "" : site->function);
+  const std::string key =
+      shortened(std::string(name_of(f.pattern)) + "|" + report_.label(f.object) + "|" +
+                (site == nullptr ? "" : site->function));
   json_.key("partialFingerprints").begin_object();
   json_.field("drgpum/v1", key + "|" + std::to_string(seen_[key]++));
   json_.end_object();

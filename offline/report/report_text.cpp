@@ -2,10 +2,13 @@
 #include "offline/report/report_text.h"
 
 #include <algorithm>
+#include <array>
 #include <ostream>
 #include <set>
 
+#include "offline/order/device_moments.h"
 #include "offline/patterns/patterns.h"
+#include "offline/report/classic_stream.h"
 #include "offline/report/code_text.h"
 #include "offline/report/pressure_forms.h"
 #include "offline/report/units.h"
@@ -20,6 +23,9 @@ constexpr std::size_t kMinWidth = 40;
 constexpr std::uint32_t kLinesAround = 2;
 constexpr std::size_t kAccessLines = 3;
 constexpr std::size_t kCodeIndent = 14;  // of the columns left of a line of code
+constexpr std::size_t kLabel = 10;
+constexpr std::size_t kSiteIndent = 14;
+constexpr std::size_t kMostStates = 8;
 
 enum class Ink { kPlain, kBold, kDim, kRed, kYellow, kGreen };
 
@@ -41,11 +47,16 @@ std::string_view code_of(Ink ink) {
   return "";
 }
 
-// Code points, which is close enough to columns for names and paths.
+// Code points, which is close enough to columns for names and paths; our own colours take none.
 std::size_t columns(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
-  }));
+  std::size_t count = 0;
+  bool in_colour = false;
+  for (const char c : text) {
+    if (c == '\x1b') in_colour = true;
+    if (!in_colour && (static_cast<unsigned char>(c) & 0xc0) != 0x80) ++count;
+    if (c == 'm') in_colour = false;
+  }
+  return count;
 }
 
 std::string padded(std::string text, std::size_t width) {
@@ -91,6 +102,7 @@ class TextReport {
     coverage();
     at_peak();
     if (r_.pressure) pressure();
+    by_line();
     findings();
     footer();
   }
@@ -101,14 +113,19 @@ class TextReport {
     return style_.colour && ink != Ink::kPlain ? std::string(code_of(ink)) + text + "\x1b[0m"
                                                : text;
   }
+  void wrapped(const std::string& first, std::size_t indent, const std::string& text, Ink of);
   void paragraph(std::size_t indent, const std::string& text, Ink of = Ink::kPlain);
   void labelled(const std::string& label, const std::string& text);
   void header();
+  void device(const trace::DeviceRecord& device);
+  void pools();
+  void moment();
   void failures();
   void coverage();
   void at_peak();
   void live_object(const LiveObject& live, std::uint64_t peak);
   void pressure();
+  void by_line();
   void findings();
   void finding(std::size_t place, const Finding& f);
   void source_around(const SourceFrame* site);
@@ -126,12 +143,15 @@ class TextReport {
   std::set<std::pair<std::string, std::uint32_t>> shown_;  // sites whose lines were printed
 };
 
-// Wrapped at spaces; a word longer than the line stays whole.
-void TextReport::paragraph(std::size_t indent, const std::string& text, Ink of) {
+// Wrapped at spaces; a word longer than the line stays whole. `first` is as wide as the indent.
+void TextReport::wrapped(const std::string& first, std::size_t indent, const std::string& text,
+                         Ink of) {
   const std::size_t width = std::max(style_.width, kMinWidth) - indent;
   std::string line;
+  std::string before = first;
   const auto flush = [&] {
-    out_ << std::string(indent, ' ') << ink(of, line) << '\n';
+    out_ << before << ink(of, line) << '\n';
+    before = std::string(indent, ' ');
     line.clear();
   };
   for (std::size_t at = 0; at < text.size();) {
@@ -144,8 +164,12 @@ void TextReport::paragraph(std::size_t indent, const std::string& text, Ink of) 
   flush();
 }
 
+void TextReport::paragraph(std::size_t indent, const std::string& text, Ink of) {
+  wrapped(std::string(indent, ' '), indent, text, of);
+}
+
 void TextReport::labelled(const std::string& label, const std::string& text) {
-  out_ << ink(Ink::kDim, padded(label, 10)) << ' ' << text << '\n';
+  wrapped(ink(Ink::kDim, padded(label, kLabel)) + " ", kLabel + 1, text, Ink::kPlain);
 }
 
 std::string TextReport::program() const {
@@ -162,15 +186,58 @@ std::string TextReport::savings_line() const {
   return "all fixes: " + iec_bytes(after) + ", " + percent_of(peak - after, peak) + " less";
 }
 
+// Where there are several, each with its own peak.
+void TextReport::device(const trace::DeviceRecord& device) {
+  const bool several = e_.devices.size() > 1;
+  std::string text = printable(device.name) + " (" + std::string(trace::enum_name(device.kind)) +
+                     (device.memory_bytes == 0 ? "" : ", " + iec_bytes(device.memory_bytes)) + ")";
+  if (several) {
+    const DeviceSavings* savings = r_.savings.of(static_cast<std::uint16_t>(device.id.value));
+    text += savings == nullptr ? ", not used"
+                               : ", peak " + iec_bytes(savings->peak_bytes) + ", could be " +
+                                     iec_bytes(savings->peak_after_all_fixes_bytes);
+  }
+  labelled(several ? "Device " + std::to_string(device.id.value) : "Device", text);
+}
+
+void TextReport::pools() {
+  if (!r_.pools) return;
+  const PoolUse& use = *r_.pools;
+  labelled("Pools", "hold " + iec_bytes(use.reserved_bytes) + " at the peak and have handed out " +
+                        iec_bytes(use.allocated_bytes) + " of it, " +
+                        percent_of(use.allocated_bytes, use.reserved_bytes) + "; at most " +
+                        iec_bytes(use.reserved_peak_bytes) + " and " +
+                        iec_bytes(use.allocated_peak_bytes));
+}
+
+// When the device is at the peak, where the trace has times.
+void TextReport::moment() {
+  if (e_.begin_ns.empty()) return;
+  const Peak& peak = r_.peaks.front();
+  const std::uint32_t ends[] = {peak.api, peak.until};
+  const std::vector<std::uint64_t> at = moments_of(e_, ends);
+  labelled("When", "from " + duration(at[0]) + " to " + duration(at[1]) + " of " +
+                       duration(device_time_ns(e_)) + " on the device");
+}
+
+// "2.0 MiB used, 1.0 MiB idle"
+std::string states_of(const Evidence& e, const Peak& peak) {
+  std::array<std::uint64_t, kMostStates> bytes{};
+  for (const LiveObject& live : peak.objects)
+    bytes.at(static_cast<std::size_t>(live.state)) += e.objects[live.object].size;
+  std::string text;
+  for (std::size_t state = 0; state < bytes.size(); ++state)
+    if (bytes.at(state) > 0)
+      text += (text.empty() ? "" : ", ") + iec_bytes(bytes.at(state)) + " " +
+              std::string(word(static_cast<StateAtPeak>(state)));
+  return text;
+}
+
 void TextReport::header() {
   labelled("Program", program());
   if (!e_.process.rank.empty()) labelled("Rank", printable(e_.process.rank));
-  if (!e_.devices.empty()) {
-    const trace::DeviceRecord& device = e_.devices.front();
-    labelled("Device", printable(device.name) + " (" + std::string(trace::enum_name(device.kind)) +
-                           (device.memory_bytes == 0 ? "" : ", " + iec_bytes(device.memory_bytes)) +
-                           ")");
-  }
+  for (const trace::DeviceRecord& device : e_.devices)
+    this->device(device);
   labelled("Trace", printable(e_.path) + " (" + iec_bytes(e_.file_bytes) + ", " +
                         plural(e_.api_count(), "call") + ", " +
                         plural(e_.launches.size(), "launch") + ", " +
@@ -188,6 +255,7 @@ void TextReport::header() {
   } else {
     labelled("Peak", ink(Ink::kBold, iec_and_exact(r_.peak_bytes())) + " at " +
                          printable(r_.describe_call(r_.peaks.front().api)));
+    moment();
     if (e_.records_accesses()) labelled("Could be", savings_line());
     if (r_.smartpool)
       labelled("One pool", iec_bytes(r_.smartpool->footprint_bytes) +
@@ -198,11 +266,13 @@ void TextReport::header() {
     if (e_.records_accesses())
       labelled("At least", iec_bytes(r_.lower_bound_bytes) + ", the most that one launch touches");
   }
+  pools();
   if (r_.pinned_peak_bytes > 0)
     labelled("Pinned", iec_bytes(r_.pinned_peak_bytes) + " of the host");
   for (std::size_t i = 1; i < r_.peaks.size(); ++i)
     labelled(i == 1 ? "Also" : "",
-             iec_bytes(r_.peaks[i].bytes) + " at " + printable(r_.describe_call(r_.peaks[i].api)));
+             iec_bytes(r_.peaks[i].bytes) + " at " + printable(r_.describe_call(r_.peaks[i].api)) +
+                 ": " + states_of(e_, r_.peaks[i]));
 }
 
 void TextReport::failures() {
@@ -230,19 +300,28 @@ std::string TextReport::site_of_object(std::uint32_t object) const {
          ":" + std::to_string(site->line);
 }
 
+// The site goes to a line of its own where there is no room for it.
 void TextReport::live_object(const LiveObject& live, std::uint64_t peak) {
   const std::uint64_t size = e_.objects[live.object].size;
   const Ink of = live.state == StateAtPeak::kUsed ? Ink::kPlain : Ink::kYellow;
-  out_ << "  " << right(iec_bytes(size), 10) << right(percent_of(size, peak), 7) << "  "
-       << ink(of, padded(std::string(word(live.state)), 10)) << "  "
-       << padded(printable(r_.label(live.object)), 16) << "  " << site_of_object(live.object)
-       << '\n';
+  const std::string row = "  " + right(iec_bytes(size), 10) + right(percent_of(size, peak), 7) +
+                          "  " + ink(of, padded(std::string(word(live.state)), 10)) + "  ";
+  const std::string site = site_of_object(live.object);
+  const std::string name = printable(r_.label(live.object));
+  const std::string whole = site.empty() ? row + name : row + padded(name, 16) + "  " + site;
+  if (columns(whole) <= std::max(style_.width, kMinWidth)) {
+    out_ << whole << '\n';
+    return;
+  }
+  out_ << row << name << '\n';
+  if (!site.empty()) paragraph(kSiteIndent, site, Ink::kDim);
 }
 
 void TextReport::at_peak() {
   if (r_.peaks.empty()) return;
   const Peak& peak = r_.peaks.front();
-  out_ << '\n' << ink(Ink::kBold, "At the peak") << '\n';
+  out_ << '\n'
+       << ink(Ink::kBold, "At the peak") << ": " << states_of(e_, peak) << '\n';
   const std::size_t shown = std::min(peak.objects.size(), kObjectsAtPeak);
   for (std::size_t i = 0; i < shown; ++i)
     live_object(peak.objects[i], peak.bytes);
@@ -260,16 +339,30 @@ void TextReport::pressure() {
     paragraph(2, printable(line));
 }
 
+// What each source line costs and what all its fixes save.
+void TextReport::by_line() {
+  const std::size_t shown = lines_to_show(r_);
+  if (shown == 0) return;
+  out_ << '\n' << ink(Ink::kBold, "By line") << '\n';
+  for (std::size_t i = 0; i < shown; ++i) {
+    const LineFixes& line = r_.lines[i];
+    const SourceFrame& site = *r_.site_of(line.api);
+    const std::string where = printable(site.file) + ":" + std::to_string(site.line);
+    out_ << "  " << (site.file.empty() ? printable(site.function) : where) << '\n';
+    paragraph(5, describe(line) + ".");
+  }
+}
+
 void TextReport::finding(std::size_t place, const Finding& f) {
   const bool proven = f.certainty == Certainty::kProven;
-  std::string title =
-      right(std::to_string(place + 1), 3) + "  " + ink(Ink::kBold, words_of(name_of(f.pattern))) +
-      ": " + printable(r_.label(f.object)) + ", " + iec_bytes(e_.objects[f.object].size) + "  " +
+  std::string title = ink(Ink::kBold, words_of(name_of(f.pattern))) + ": " +
+                      printable(r_.label(f.object)) + ", " + iec_bytes(e_.objects[f.object].size) +
+                      "  " +
       ink(proven ? Ink::kGreen : Ink::kYellow, proven ? "proven" : "possible");
   if (f.joint_saving_bytes > 0 || f.peak_saving_bytes > 0)
     title += "  saves " + iec_bytes(f.peak_saving_bytes) + " alone, " +
              iec_bytes(f.joint_saving_bytes) + " on top of the other fixes";
-  out_ << title << '\n';
+  wrapped(right(std::to_string(place + 1), 3) + "  ", 5, title, Ink::kPlain);
   const std::string site = site_of_object(f.object);
   if (!site.empty()) paragraph(5, "allocated in " + site, Ink::kDim);
   source_around(r_.site_of(e_.objects[f.object].alloc));
@@ -401,10 +494,12 @@ void TextReport::brief() {
 }  // namespace
 
 void write_text(const Report& report, const TextStyle& style, std::ostream& out) {
+  const ClassicStream classic(out);
   TextReport(report, style, out).full();
 }
 
 void write_brief(const Report& report, const TextStyle& style, std::ostream& out) {
+  const ClassicStream classic(out);
   TextReport(report, style, out).brief();
 }
 

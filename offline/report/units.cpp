@@ -60,6 +60,16 @@ std::string iec_bytes(std::uint64_t bytes) {
   return fixed_number(value, 1) + " " + kUnits.at(unit);
 }
 
+std::string duration(std::uint64_t ns) {
+  constexpr std::array<const char*, 4> kUnits{"ns", "us", "ms", "s"};
+  if (ns < 1000) return std::to_string(ns) + " ns";
+  double value = static_cast<double>(ns);
+  std::size_t unit = 0;
+  while (value >= 999.95 && unit + 1 < kUnits.size())
+    value /= 1000, ++unit;
+  return fixed_number(value, 1) + " " + kUnits.at(unit);
+}
+
 std::string exact_bytes(std::uint64_t bytes) {
   const std::string digits = std::to_string(bytes);
   std::string text;

@@ -17,11 +17,24 @@ import subprocess
 import sys
 import tempfile
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
 
 def run_program(args, program, *extra):
     """Returns the finished process of `drgpum run` on the program."""
     command = [args.drgpum, "run", "--device", args.device, "-q", *extra, "--", str(program)]
     return subprocess.run(command, capture_output=True, timeout=600)
+
+
+def misfits(args, trace, report):
+    """What of the JSON and the SARIF report does not fit their schemas."""
+    sys.path.insert(0, str(ROOT / "tests/support"))
+    import json_schema
+    rules = json.loads((ROOT / "proto/report.schema.json").read_text())
+    yield from json_schema.check(report, rules, rules)
+    made = subprocess.run([args.drgpum, "report", str(trace), "--format", "sarif"], capture_output=True, timeout=600)
+    rules = json.loads((ROOT / "tests/support/sarif.schema.json").read_text())
+    yield from json_schema.check(json.loads(made.stdout), rules, rules)
 
 
 def describe(report):
@@ -79,6 +92,7 @@ def profile(args, program, folder):
     if made.returncode != 0:
         return [], [f"{program}: drgpum report ended with {made.returncode}: {made.stderr.decode()}"]
     report = json.loads(made.stdout)
+    problems += [f"{program}: {line}" for line in misfits(args, trace, report)]
     if not report["complete"]:
         problems.append(f"{program}: the report says that it is not complete")
     if report["coverage"]:

@@ -7,6 +7,7 @@ A keyword that is not handled is an error, so that nothing in a schema goes unch
 """
 
 import json
+import re
 import sys
 
 TYPES = {
@@ -49,6 +50,16 @@ def check(value, schema, root, at="$"):
             for name, part in want.items():
                 if isinstance(value, dict) and name in value:
                     yield from check(value[name], part, root, f"{at}.{name}")
+        elif keyword == "additionalProperties":
+            known = schema.get("properties", {})
+            for name in value if isinstance(value, dict) else []:
+                if name not in known and want is False:
+                    yield f"{at}: {name} does not belong here"
+                elif name not in known and want is not True:
+                    yield from check(value[name], want, root, f"{at}.{name}")
+        elif keyword == "pattern":
+            if isinstance(value, str) and not re.search(want, value):
+                yield f"{at}: {value!r} does not match {want}"
         elif keyword == "items":
             for index, item in enumerate(value if isinstance(value, list) else []):
                 yield from check(item, want, root, f"{at}[{index}]")

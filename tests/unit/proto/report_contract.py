@@ -17,6 +17,7 @@ PLACES = {
     "FailedAllocation": "report/properties/failed_allocations/items", "Finding": "finding", "Evidence": "evidence",
     "Savings": "report/properties/savings", "SmartPool": "report/properties/savings/properties/smartpool/oneOf/1",
     "AutoSwap": "report/properties/savings/properties/autoswap/oneOf/1", "Timing": "report/properties/timing/oneOf/1",
+    "LineFixes": "line_fixes", "DevicePeak": "device_peak", "Pools": "report/properties/pools/oneOf/1", "Curve": "curve",
     "Suppressed": "report/properties/suppressed/items", "DifferingSite": "differing_site",
 }
 # Members of the form for several traces, which the schema keeps apart from a report's.

@@ -39,8 +39,11 @@ class Runner:
 
 
 def sarif_is_sound(runner, text):
-    """The members that SARIF 2.1.0 requires, and what code hosts ask for beyond them."""
+    """What SARIF 2.1.0 requires and code hosts ask for beyond it."""
+    import json_schema
     log = json.loads(text)
+    rules = json.loads((runner.args.source / "tests/support/sarif.schema.json").read_text())
+    runner.wrong += [f"sarif: {line}" for line in json_schema.check(log, rules, rules)]
     runner.expect("sarif: version", log["version"] == "2.1.0" and log["$schema"].endswith("sarif-2.1.0.json"))
     run = log["runs"][0]
     rules = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
@@ -85,6 +88,100 @@ def check_forms(runner, trace):
     runner.expect("text has no colour in a pipe", "\x1b" not in text)
     brief = runner.run("report", trace, "--brief")
     runner.expect("brief is brief", len(brief.splitlines()) <= 9 and "drgpum report" in brief)
+
+
+def check_hostile_names(runner):
+    """Names that want to be formulas, markup, escape sequences or other cells."""
+    names = ["=HYPERLINK(1)", "+1", "-2", "@x", "\ttab", "a\rb", "a\x1b[31mred", "\u202eevil", "a,b", "a;b", "<b>&amp;</b>",
+             "|x|", "`x`", "[x](http://x)", "#1", "*x*"]
+    text = "".join(f'alloc "{name}" {1 << 20}\n' for name in names) + "launch k\nend exit=0\n"
+    trace = runner.trace("hostile", text)
+    table = runner.run("report", trace, "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(table, newline="")))
+    runner.expect("csv: every object twice", len(rows) == 2 * len(names) and {len(row) for row in rows} == {16})
+    for row in rows:
+        for cell in (row["name"], row["advice"]):
+            runner.expect(f"csv: {cell!r} is a formula", not cell or cell[0] not in "=+-@\t\r")
+    runner.expect("csv: names are told apart", len({row["name"] for row in rows}) == len(names))
+    for form in ("text", "md", "csv", "json", "html", "sarif"):
+        out = runner.run("report", trace, "--format", form, "--top", "0")
+        runner.expect(f"{form}: raw control characters", not set(out) & {"\x1b", "\u202e"})
+    page = runner.run("report", trace, "--format", "md", "--top", "0")
+    for mark in ("<b>", "[x](", "|x|", "`x`"):
+        runner.expect(f"md: {mark} is markup", not re.search(r"(?<!\\)" + re.escape(mark), page))
+
+
+def check_many_findings(runner):
+    """Code hosts take 5,000 results."""
+    text = "path main 0x10\n" + "".join(f"alloc o{i} 1K path=main\n" for i in range(5100)) + "end exit=0\n"
+    made = runner.run("report", runner.trace("many", text), "--format", "sarif")
+    runner.expect("sarif: as many as are shown", sarif_is_sound(runner, made) == 5000)
+    notes = json.loads(made)["runs"][0]["invocations"][0]["toolExecutionNotifications"]
+    runner.expect("sarif: says what it left out", any("5,200" in note["message"]["text"] for note in notes))
+
+
+def on_terminal(runner, trace, columns, **extra):
+    """What the report prints on a terminal."""
+    import pty
+    leader, follower = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": str(columns), **extra}
+    running = subprocess.Popen([runner.args.drgpum, "report", trace], stdout=follower, stderr=subprocess.DEVNULL, env=environment)
+    os.close(follower)
+    out = b""
+    while True:
+        try:
+            piece = os.read(leader, 65536)
+        except OSError:
+            break
+        if not piece:
+            break
+        out += piece
+    os.close(leader)
+    running.wait(timeout=60)
+    return out.decode().replace("\r\n", "\n")
+
+
+def check_terminal(runner, trace):
+    coloured = on_terminal(runner, trace, 80)
+    plain = on_terminal(runner, trace, 80, NO_COLOR="1")
+    runner.expect("terminal: colour", "\x1b[1m" in coloured)
+    runner.expect("terminal: NO_COLOR", "\x1b" not in plain)
+    runner.expect("terminal: colour changes nothing else", re.sub("\x1b\\[[0-9]*m", "", coloured) == plain)
+    runner.expect("terminal: dumb", "\x1b" not in on_terminal(runner, trace, 80, TERM="dumb"))
+    for columns in (40, 60, 80, 120):
+        for line in on_terminal(runner, trace, columns, NO_COLOR="1").splitlines():
+            longest = max(map(len, line.split()), default=0)
+            runner.expect(f"terminal: {len(line)} of {columns} columns: {line}", len(line) <= max(columns, 33 + longest))
+
+
+def check_peaks_devices_pools_times(runner):
+    text = """device memory=1G name=first; device memory=2G name=second
+    context b device=1; alloc far 8K; launch k reads far; free far
+    context a device=0
+    path main 0x10; path main2 0x20
+    alloc pool 64K path=main
+    alloc t1 16K sub parent=pool path=main2; launch k writes t1 time=1000,2000
+    alloc t2 32K sub parent=pool path=main2; launch k reads t1 writes t2 time=3000,5000
+    free t1; alloc idle 4K path=main; launch k reads t2 time=6000,7000
+    launch k updates idle time=8000,9000
+    free t2; free idle; free pool; end exit=0"""
+    trace = runner.trace("pools", text)
+    report = json.loads(runner.run("report", trace, "--format", "json"))
+    peaks = {device["name"]: device["peak_bytes"] for device in report["devices"]}
+    runner.expect(f"devices: {peaks}", peaks == {"first": 68 << 10, "second": 8 << 10})
+    pools = report["pools"]
+    runner.expect(f"pools: {pools}", (pools["reserved_at_peak_bytes"], pools["allocated_at_peak_bytes"],
+                                      pools["allocated_peak_bytes"]) == (64 << 10, 32 << 10, 48 << 10))
+    states = {o["name"]: o["id"] for o in report["objects"]}
+    at_peak = {one["id"]: one["state"] for one in report["peaks"][0]["objects"]}
+    runner.expect("peaks: states", at_peak == {states["pool"]: "used", states["idle"]: "used"})
+    curve = report["timeline"][0]
+    runner.expect(f"timeline: {curve}", max(curve["bytes"]) == 68 << 10 and curve["time_ns"] == sorted(curve["time_ns"]))
+    runner.expect("timeline: of both devices", [one["device"] for one in report["timeline"]] == [0, 1])
+    runner.expect("timeline: length", report["device_time_ns"] == 8000)
+    shown = runner.run("report", trace)
+    for words in ("Device 0", "Device 1", "Pools", "of 8.0 us on the device"):
+        runner.expect(f"text: {words}", words in shown)
 
 
 def check_stability(runner, trace):
@@ -271,6 +368,18 @@ def check_diff_and_merge(runner):
     runner.expect("merge: worst", merged["worst"] == 1)
     runner.expect("merge: sites", {site["site"] for site in merged["differing_sites"]} == {"A", "B"})
     runner.expect("merge: text", "2 programs" in runner.run("report", str(folder)))
+    ranks = runner.folder / "job"
+    ranks.mkdir()
+    for rank in (10, 2, 0):
+        text = f"process rank={rank}\nalloc same 1M; alloc mine {1 + rank}M; launch k reads same mine; free mine; free same; end exit=0"
+        (ranks / f"drgpum-app.{rank}.drgp").write_bytes(pathlib.Path(runner.trace(f"rank{rank}", text)).read_bytes())
+    job = json.loads(runner.run("report", str(ranks), "--format", "json"))
+    runner.expect("ranks: in order", [p["program"]["rank"] for p in job["programs"]] == ["0", "2", "10"])
+    runner.expect("ranks: worst", job["worst"] == 2)
+    runner.expect("ranks: sites", job["differing_sites"] == [{"site": "mine", "bytes": [1 << 20, 3 << 20, 11 << 20]}])
+    told = runner.run("report", str(ranks))
+    for words in ("3 programs", "rank 10", "Allocated differently", "mine"):
+        runner.expect(f"ranks: text says {words}", words in told)
     dot = runner.run("export", a, "--type", "dot")
     runner.expect("dot: edges", "n0 -> n1" in dot and dot.startswith("digraph"))
 
@@ -286,6 +395,10 @@ def main():
         data = args.source / "tests/data/report"
         trace = runner.trace("all", (data / "all_patterns.txt").read_text())
         check_forms(runner, trace)
+        check_hostile_names(runner)
+        check_many_findings(runner)
+        check_terminal(runner, trace)
+        check_peaks_devices_pools_times(runner)
         check_stability(runner, trace)
         check_gates(runner, trace)
         check_usage(runner, trace)
