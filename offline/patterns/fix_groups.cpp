@@ -9,7 +9,7 @@
 namespace drgpum {
 namespace {
 
-constexpr std::size_t kMostMeasured = 1 << 19;  // findings
+constexpr std::size_t kMostWork = 1 << 26;  // places of curves that are visited
 
 // The groups of one device: of each the findings that its replay can change.
 class DeviceGroups {
@@ -26,19 +26,21 @@ class DeviceGroups {
     for (FixGroup& group : groups) {
       if (!group.measured) continue;
       const std::vector<std::uint32_t> fixes = changing(group);
-      set_all(fixes, true);
+      replay_.set_some(fixes, true);
       raise(group.peak_saving_bytes, untouched, replay_.peak());
-      set_all(fixes, false);
+      replay_.set_some(fixes, false);
     }
+    std::vector<bool> stands(findings_.size(), false);
     for (std::uint32_t i = 0; i < findings_.size(); ++i)
-      if (counts(i)) replay_.apply(i);
+      stands[i] = counts(i);
+    replay_.set_all(stands);
     const std::uint64_t fixed = replay_.peak();
     for (FixGroup& group : groups) {
       if (!group.measured) continue;
       const std::vector<std::uint32_t> fixes = changing(group);
-      set_all(fixes, false);
+      replay_.set_some(fixes, false);
       raise(group.joint_saving_bytes, replay_.peak(), fixed);
-      set_all(fixes, true);
+      replay_.set_some(fixes, true);
     }
   }
 
@@ -54,10 +56,6 @@ class DeviceGroups {
       if (counts(i)) fixes.push_back(i);
     return fixes;
   }
-  void set_all(const std::vector<std::uint32_t>& fixes, bool on) {
-    for (const std::uint32_t i : fixes)
-      on ? replay_.apply(i) : replay_.remove(i);
-  }
   static void raise(std::uint64_t& saving, std::uint64_t before, std::uint64_t after) {
     if (before > after) saving = std::max(saving, before - after);
   }
@@ -72,12 +70,14 @@ class DeviceGroups {
 
 void measure_groups(const Evidence& evidence, MemoryLevel level, std::span<const Finding> findings,
                     std::span<FixGroup> groups) {
-  std::size_t measured = 0;
+  std::size_t work = 0;
   std::set<std::uint16_t> devices;
   for (FixGroup& group : groups) {
-    group.measured = measured + group.findings.size() <= kMostMeasured;
+    const std::size_t more =
+        std::min<std::size_t>(Replay::kVisited * group.findings.size(), evidence.api_count());
+    group.measured = work + more <= kMostWork;
     if (!group.measured) continue;
-    measured += group.findings.size();
+    work += more;
     for (const std::uint32_t i : group.findings)
       devices.insert(evidence.objects[findings[i].object].device);
   }

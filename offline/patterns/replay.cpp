@@ -67,6 +67,14 @@ void Replay::set_all(const std::vector<bool>& stands) {
   tree_.end_batch();
 }
 
+void Replay::set_some(std::span<const std::uint32_t> findings, bool on) {
+  const bool many = findings.size() > evidence_.api_count() / kVisited;
+  if (many) tree_.begin_batch();
+  for (const std::uint32_t i : findings)
+    set(i, on);
+  if (many) tree_.end_batch();
+}
+
 // Where the fix may lower the curve when it is applied, or raise it when it is removed: its gaps,
 // or the life of its object with all that its memory holds after it.
 template <typename Visit>

@@ -39,6 +39,9 @@ class Replay {
   }
   // Applies and removes many at once: after it, those stand that `stands` says.
   void set_all(const std::vector<bool>& stands);
+  // One by one, or all at once where they are many.
+  void set_some(std::span<const std::uint32_t> findings, bool on);
+  static constexpr std::size_t kVisited = 128;  // nodes of the curve, to change one finding alone
   // To be called before questions that are asked of many findings while the curve stays as it is
   // between them: they are then answered quickly where the peak is out of reach.
   void take_bounds() { tree_.take_bounds(); }
