@@ -36,11 +36,20 @@ std::string moved(const Report& report, const Finding& f, std::string_view where
          " (first: " + report.describe_call(f.must_move.front()) + ")";
 }
 
+// The name of one of two objects; with its number where both have the same.
+std::string one_of(const Report& report, std::uint32_t object, std::uint32_t other) {
+  std::string name = report.label(object);
+  if (name == report.label(other))
+    name += " (object " + std::to_string(report.evidence.objects[object].id) + ")";
+  return name;
+}
+
 // " A is used last by call 3 fill at a.cu:8, B first by call 5 scale at a.cu:9."
 std::string why_free(const Report& report, const Finding& f) {
   if (f.from == kNone) return {};
-  return " " + report.label(f.host) + " is used last by " + report.describe_call(f.from) + ", " +
-         report.label(f.object) + " first by " + report.describe_call(f.to) + ".";
+  return " " + one_of(report, f.host, f.object) + " is used last by " +
+         report.describe_call(f.from) + ", " + one_of(report, f.object, f.host) + " first by " +
+         report.describe_call(f.to) + ".";
 }
 
 std::string what_ends_it(const Report& report, const Finding& f) {
@@ -85,8 +94,9 @@ std::string advice_for(const Report& report, const Finding& f) {
       return "Free " + name + " just after " + call(f.from) + moved(report, f, "before the free") +
              ".";
     case Pattern::kRedundantAllocation:
-      return "Let " + name + " use the memory of " + report.label(f.host) +
-             moved(report, f, "between the two uses") + "." + why_free(report, f);
+      return "Let " + one_of(report, f.object, f.host) + " use the memory of " +
+             one_of(report, f.host, f.object) + moved(report, f, "between the two uses") + "." +
+             why_free(report, f);
     case Pattern::kUnusedAllocation:
       if (f.count == 0) return "Drop " + name + ": nothing uses it.";
       return "Drop " + name + " and the " +

@@ -320,8 +320,8 @@ void TextReport::live_object(const LiveObject& live, std::uint64_t peak) {
 void TextReport::at_peak() {
   if (r_.peaks.empty()) return;
   const Peak& peak = r_.peaks.front();
-  out_ << '\n'
-       << ink(Ink::kBold, "At the peak") << ": " << states_of(e_, peak) << '\n';
+  out_ << '\n';
+  wrapped(ink(Ink::kBold, "At the peak") + ": ", 13, states_of(e_, peak), Ink::kPlain);
   const std::size_t shown = std::min(peak.objects.size(), kObjectsAtPeak);
   for (std::size_t i = 0; i < shown; ++i)
     live_object(peak.objects[i], peak.bytes);
