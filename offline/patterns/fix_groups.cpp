@@ -9,7 +9,10 @@
 namespace drgpum {
 namespace {
 
-constexpr std::size_t kMostWork = 1 << 26;  // places of curves that are visited
+// Places of curves that are visited: all for small programs, some passes for large ones.
+std::size_t most_work(const Evidence& evidence) {
+  return std::max<std::size_t>(std::size_t{8} * evidence.api_count(), 1 << 20);
+}
 
 // The groups of one device: of each the findings that its replay can change.
 class DeviceGroups {
@@ -75,7 +78,7 @@ void measure_groups(const Evidence& evidence, MemoryLevel level, std::span<const
   for (FixGroup& group : groups) {
     const std::size_t more =
         std::min<std::size_t>(Replay::kVisited * group.findings.size(), evidence.api_count());
-    group.measured = work + more <= kMostWork;
+    group.measured = work + more <= most_work(evidence);
     if (!group.measured) continue;
     work += more;
     for (const std::uint32_t i : group.findings)
