@@ -30,13 +30,13 @@ enum class AllocatorAction : std::uint8_t {
   kInstant,
 };
 
-inline constexpr std::int64_t kNoTime = INT64_MIN;
+inline constexpr std::int64_t kNoTimeUs = INT64_MIN;
 inline constexpr std::uint64_t kUnknownBytes = UINT64_MAX;
 
 struct AllocatorEvent {
   std::uint64_t address = 0;
   std::uint64_t size = 0;           // as the allocator rounded it
-  std::int64_t time_us = kNoTime;   // of any clock
+  std::int64_t time_us = kNoTimeUs;   // of any clock
   std::uint32_t stack = 0;          // in `stacks`; 0: none
   std::uint32_t note = 0;           // in `notes`; 0: none
   std::uint16_t stream = 0;         // in `streams`
@@ -82,7 +82,7 @@ struct HistorySegment {
 };
 
 struct HistoryAnnotation {
-  std::int64_t time_us = kNoTime;
+  std::int64_t time_us = kNoTimeUs;
   std::uint32_t name = 0;  // in `texts`
   std::uint32_t device = 0;
   AllocatorAction action = AllocatorAction::kInstant;  // a range's begin or end, or an instant

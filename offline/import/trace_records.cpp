@@ -111,7 +111,7 @@ class HistoryWriter {
     for (const Part& part : parts_)
       for (std::size_t i = 0; i < part.of.count; ++i) {
         const std::int64_t time = history_.events[part.of.first + i].time_us;
-        if (time == kNoTime) continue;
+        if (time == kNoTimeUs) continue;
         start_us_ = std::min(start_us_, time);
         break;
       }
@@ -119,7 +119,7 @@ class HistoryWriter {
   }
 
   std::uint64_t ns_of(std::int64_t time_us) const {
-    if (time_us == kNoTime || time_us <= start_us_) return 0;
+    if (time_us == kNoTimeUs || time_us <= start_us_) return 0;
     const auto since = static_cast<std::uint64_t>(time_us) - static_cast<std::uint64_t>(start_us_);
     return since > UINT64_MAX / 1000 ? UINT64_MAX : since * 1000;
   }
