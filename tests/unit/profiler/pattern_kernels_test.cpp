@@ -43,7 +43,7 @@ Map random_map(std::mt19937& random, std::uint64_t cells, bool with_counts) {
       if ((what & 1) != 0) map.reads[cell / 32] |= 1u << (cell % 32);
       if ((what & 2) != 0) map.writes[cell / 32] |= 1u << (cell % 32);
       if (what != 0 && with_counts) {
-        map.counts[cell] = 1 + (random() % 50 == 0 ? random() : random() % 5);
+        map.counts[cell] = static_cast<std::uint32_t>(1 + (random() % 50 == 0 ? random() : random() % 5));
       }
     }
   }

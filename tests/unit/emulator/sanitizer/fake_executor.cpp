@@ -14,6 +14,10 @@ std::array<std::uint32_t, 32> call_device_function(
   return {};
 }
 
+WarpPlace place_of(const WarpContext&) {
+  return {};
+}
+
 AddressSpace& memory_of(const WarpContext& warp) {
   return *warp.memory;
 }
