@@ -61,10 +61,10 @@ TEST_F(SourceTextTest, AllocationsOnALineAreCounted) {
 }
 
 TEST_F(SourceTextTest, FilesThatMovedAreFound) {
-  SourceText by_root({{root_ + "/src"}, {}});
+  SourceText by_root({{root_ + "/src"}, {}, {}});
   EXPECT_EQ(by_root.line("/build/machine/src/app/main.cu", 1), "int main() {");
   EXPECT_EQ(by_root.line("app/main.cu", 1), "int main() {");
-  SourceText by_map({{}, {{"/build/machine", root_}}});
+  SourceText by_map({{}, {{"/build/machine", root_}}, {}});
   EXPECT_EQ(by_map.line("/build/machine/src/app/main.cu", 1), "int main() {");
   SourceText neither({});
   EXPECT_EQ(neither.line("/build/machine/src/app/main.cu", 1), "");
