@@ -65,8 +65,6 @@ void print_imported(const std::string& path, const Trace& loaded) {
 
 void print_file(const std::string& path, const Trace& loaded, bool bundled) {
   const ReadSummary& summary = loaded.summary();
-  if (summary.header.magic != kFileMagic || summary.frames == 0)
-    return print_imported(path, loaded);
   row("trace", printable(path) + (bundled ? ", unpacked " : ", ") +
                    iec_and_exact(summary.file_bytes) + ", format " +
                    std::to_string(summary.header.major) + "." +
@@ -165,7 +163,10 @@ Result<Completeness> print_summary(const std::string& path) {
   OpenedTraces bundles;
   ASSIGN_OR_RETURN(const OpenedTrace opened, bundles.open(path));
   ASSIGN_OR_RETURN(const Trace loaded, load_input(opened.trace, options));
-  print_file(path, loaded, !opened.folder.empty());
+  if (input_kind(opened.trace) == InputKind::kSnapshot)
+    print_imported(path, loaded);
+  else
+    print_file(path, loaded, !opened.folder.empty());
   print_process(loaded);
   for (const DeviceRecord& device : loaded.devices().rows())
     print_device(device);

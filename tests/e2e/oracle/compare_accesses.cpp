@@ -34,6 +34,12 @@ struct LoggedLaunch {
   std::vector<LaneAccess> accesses;
 };
 
+// The tool reduces maps on the device with kernels of its own (gpu_analysis/pattern_kernels.cu), which
+// no trace records and the device logs like any other.
+bool is_tools(const std::string& kernel) {
+  return kernel == "drgpum_sum_cells" || kernel == "drgpum_find_runs";
+}
+
 std::vector<LoggedLaunch> read_log(const std::string& path) {
   std::ifstream file(path);
   std::vector<LoggedLaunch> launches;
@@ -55,6 +61,7 @@ std::vector<LoggedLaunch> read_log(const std::string& path) {
     access.atomic = word.find('a') != std::string::npos;
     launches.back().accesses.push_back(access);
   }
+  std::erase_if(launches, [](const LoggedLaunch& launch) { return is_tools(launch.kernel); });
   return launches;
 }
 

@@ -166,7 +166,9 @@ def check_peaks_devices_pools_times(runner):
     launch k updates idle time=8000,9000
     free t2; free idle; free pool; end exit=0"""
     trace = runner.trace("pools", text)
-    report = json.loads(runner.run("report", trace, "--format", "json"))
+    tensors = json.loads(runner.run("report", trace, "--format", "json"))  # the level where a trace has any
+    runner.expect("tensors: peak", tensors["peaks"][0]["bytes"] == 48 << 10)
+    report = json.loads(runner.run("report", trace, "--level", "allocation", "--format", "json"))
     peaks = {device["name"]: device["peak_bytes"] for device in report["devices"]}
     runner.expect(f"devices: {peaks}", peaks == {"first": 68 << 10, "second": 8 << 10})
     pools = report["pools"]
@@ -179,7 +181,7 @@ def check_peaks_devices_pools_times(runner):
     runner.expect(f"timeline: {curve}", max(curve["bytes"]) == 68 << 10 and curve["time_ns"] == sorted(curve["time_ns"]))
     runner.expect("timeline: of both devices", [one["device"] for one in report["timeline"]] == [0, 1])
     runner.expect("timeline: length", report["device_time_ns"] == 8000)
-    shown = runner.run("report", trace)
+    shown = runner.run("report", trace, "--level", "allocation")
     for words in ("Device 0", "Device 1", "Pools", "of 8.0 us on the device"):
         runner.expect(f"text: {words}", words in shown)
 
