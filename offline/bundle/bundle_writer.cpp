@@ -60,8 +60,11 @@ Writer::~Writer() = default;
 
 Result<Writer> Writer::create(const std::string& path, bool replace) {
   struct stat found {};
-  if (!replace && ::stat(path.c_str(), &found) == 0)
+  const bool there = ::stat(path.c_str(), &found) == 0;
+  if (there && !replace)
     return Error{ErrorCode::kInvalidArgument, path + ": is there already; -f replaces it"};
+  if (there && !S_ISREG(found.st_mode))
+    return Error{ErrorCode::kInvalidArgument, path + ": is not a file; name one to write"};
   auto state = std::make_unique<State>();
   state->path = path;
   state->unfinished = path + ".XXXXXX";

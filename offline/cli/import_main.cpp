@@ -111,6 +111,8 @@ int run(const Arguments& a) {
   if (!a.force && std::filesystem::exists(output, error))
     return fail(kVerb, {ErrorCode::kInvalidArgument,
                         output + ": is there already; -f replaces it, -o names another"});
+  if (std::filesystem::exists(output, error) && !std::filesystem::is_regular_file(output, error))
+    return fail(kVerb, {ErrorCode::kInvalidArgument, output + ": is not a file; -o names one"});
   const Result<Counts> counts = import_file(a, output);
   if (!counts) return fail(kVerb, counts.error());
   const std::uintmax_t size = std::filesystem::file_size(output, error);

@@ -10,6 +10,7 @@
 #include <iostream>
 
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace drgpum {
@@ -71,8 +72,11 @@ Result<Output> Output::open(const std::string& path) {
   auto state = std::make_unique<State>();
   if (path.empty() || path == "-") return Output(std::move(state));
   state->path = path;
-  state->unfinished = path + ".part" + std::to_string(::getpid());
-  state->file.open(state->unfinished, std::ios::binary);
+  struct stat found {};
+  // A device or a pipe is written to; only files are replaced, whole.
+  const bool replaces = ::stat(path.c_str(), &found) != 0 || S_ISREG(found.st_mode);
+  if (replaces) state->unfinished = path + ".part" + std::to_string(::getpid());
+  state->file.open(replaces ? state->unfinished : path, std::ios::binary);
   if (!state->file)
     return Error{ErrorCode::kIo, path + ": cannot be written: " + std::strerror(errno)};
   return Output(std::move(state));
@@ -90,6 +94,7 @@ Status Output::finish() {
                                      std::strerror(errno)};
   if (state_->path.empty()) return Ok{};
   state_->file.close();
+  if (state_->unfinished.empty()) return Ok{};
   if (std::rename(state_->unfinished.c_str(), state_->path.c_str()) != 0)
     return Error{ErrorCode::kIo, state_->path + ": cannot be written: " + std::strerror(errno)};
   state_->unfinished.clear();

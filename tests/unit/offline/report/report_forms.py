@@ -11,6 +11,7 @@ import json
 import os
 import pathlib
 import re
+import stat
 import subprocess
 import sys
 import tempfile
@@ -184,6 +185,18 @@ def check_peaks_devices_pools_times(runner):
     shown = runner.run("report", trace, "--level", "allocation")
     for words in ("Device 0", "Device 1", "Pools", "of 8.0 us on the device"):
         runner.expect(f"text: {words}", words in shown)
+
+
+def check_outputs_that_are_no_files(runner, trace):
+    pipe = str(runner.folder / "pipe")
+    os.mkfifo(pipe)
+    kept = os.open(pipe, os.O_RDWR | os.O_NONBLOCK)
+    runner.run("report", trace, "--format", "md", "-o", pipe)
+    runner.expect("a pipe is still one", stat.S_ISFIFO(os.stat(pipe).st_mode))
+    runner.expect("a pipe gets the report", os.read(kept, 1 << 16).startswith(b"#"))
+    os.close(kept)
+    runner.run("bundle", trace, "-f", "-o", "/dev/null", status=2)
+    runner.expect("devices stay", stat.S_ISCHR(os.stat("/dev/null").st_mode))
 
 
 def check_stability(runner, trace):
@@ -402,6 +415,7 @@ def main():
         check_terminal(runner, trace)
         check_peaks_devices_pools_times(runner)
         check_stability(runner, trace)
+        check_outputs_that_are_no_files(runner, trace)
         check_gates(runner, trace)
         check_usage(runner, trace)
         check_source_lines(runner)
