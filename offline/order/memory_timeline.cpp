@@ -137,6 +137,38 @@ std::vector<Peak> top_peaks(const Evidence& evidence, MemoryLevel level, std::si
   return peaks;
 }
 
+namespace {
+
+// How much of [0, size) the ranges cover together.
+std::uint64_t covered_bytes(std::vector<trace::ByteRange> ranges, std::uint64_t size) {
+  std::sort(ranges.begin(), ranges.end(),
+            [](const auto& a, const auto& b) { return a.begin < b.begin; });
+  std::uint64_t bytes = 0;
+  std::uint64_t at = 0;
+  for (const trace::ByteRange& range : ranges) {
+    const std::uint64_t begin = std::max(range.begin, at);
+    const std::uint64_t end = std::min(range.end, size);
+    if (begin >= end) continue;
+    bytes += end - begin;
+    at = end;
+  }
+  return bytes;
+}
+
+// Of the object: what the launch's exact map of all blocks says, else all of it.
+std::uint64_t bytes_touched(const Evidence& evidence, std::uint32_t object, const Use& use) {
+  const std::uint64_t size = evidence.objects[object].size;
+  const std::uint32_t place = use.has_detail() ? evidence.details[use.detail()].map : kNone;
+  if (place == kNone) return size;
+  const trace::AccessMapRecord& map = evidence.maps[place];
+  if (!map.exact || map.block_every.value_or(1) > 1) return size;
+  std::vector<trace::ByteRange> ranges = map.read_ranges;
+  ranges.insert(ranges.end(), map.written_ranges.begin(), map.written_ranges.end());
+  return covered_bytes(std::move(ranges), size);
+}
+
+}  // namespace
+
 std::uint64_t lower_bound_bytes(const Evidence& evidence, MemoryLevel level) {
   std::vector<std::uint64_t> touched(evidence.launches.size(), 0);
   for (std::uint32_t o = 0; o < evidence.objects.size(); ++o) {
@@ -147,7 +179,7 @@ std::uint64_t lower_bound_bytes(const Evidence& evidence, MemoryLevel level) {
           std::lower_bound(evidence.launches.begin(), evidence.launches.end(), use.api);
       if (launch != evidence.launches.end() && *launch == use.api)
         touched[static_cast<std::size_t>(launch - evidence.launches.begin())] +=
-            evidence.objects[o].size;
+            bytes_touched(evidence, o, use);
     }
   }
   return touched.empty() ? 0 : *std::max_element(touched.begin(), touched.end());

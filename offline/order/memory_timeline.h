@@ -62,7 +62,7 @@ std::vector<LivePoint> pinned_curve(const Evidence& evidence);
 std::vector<Peak> top_peaks(const Evidence& evidence, MemoryLevel level, std::size_t count);
 
 // The most bytes that one launch touches: what the program needs at least if nothing is swapped in
-// parts.
+// parts. Of an object without an exact access map all bytes count.
 std::uint64_t lower_bound_bytes(const Evidence& evidence, MemoryLevel level);
 
 }  // namespace drgpum

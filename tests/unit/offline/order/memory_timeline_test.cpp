@@ -60,6 +60,18 @@ TEST(Timeline, TakesTheMostThatOneLaunchTouchesForTheLowerBound) {
             150u);
 }
 
+TEST(Timeline, CountsForTheLowerBoundWhatExactMapsSayIsTouched) {
+  const auto bound = [](const std::string& map) {
+    return lower_bound_bytes(
+        evidence_from_text("alloc A 100\nalloc B 50\nlaunch k updates A writes B\n" + map +
+                           "\nfree A\nfree B"),
+        MemoryLevel::kAllocation);
+  };
+  EXPECT_EQ(bound("map A cell=4 exact reads=0:20,40:48 writes=12:24"), 50u + 24 + 8);
+  EXPECT_EQ(bound("map A cell=4 reads=0:20"), 150u) << "coarse cells say at most";
+  EXPECT_EQ(bound("map A cell=4 exact blocks=2 reads=0:20"), 150u) << "half of the blocks";
+}
+
 TEST(Timeline, SaturatesInsteadOfWrappingRound) {
   std::string text;
   for (int i = 0; i < 3; ++i)
