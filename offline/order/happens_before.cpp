@@ -200,8 +200,7 @@ std::uint32_t HappensBefore::released_after(std::span<const std::uint32_t> from,
     const Place over = over_in(first, from_call(calls_, c, limit), from);
     if (over != first) begin = std::max(begin, *(over - 1) + 1);
   }
-  if (begin >= limit) return kNone;
-  return first_over(calls_, from, begin, limit);
+  return begin < limit ? begin : kNone;
 }
 
 std::uint32_t HappensBefore::last_launch_before(std::uint32_t to, std::uint32_t from) const {

@@ -34,10 +34,10 @@ class HappensBefore {
   // O(C·log N).
   std::uint32_t first_after(std::span<const std::uint32_t> from, std::uint32_t limit,
                             bool launches_only) const;
-  // From which call on memory that `from` used last is free whatever overlaps: the first call below
-  // `limit` that all of `from` happen before, such that no call of any stream issued from there to
-  // `limit` may still run beside them. A free put there blocks its host thread, so host calls do
-  // not count. kNone when there is none. O(C·log N).
+  // From which call on memory that `from` used last is free whatever overlaps: the first call after
+  // them, below `limit`, such that no call of any stream issued from there to `limit` may run beside
+  // them. A free put there waits for `from` itself, and no stream waits that would not have waited
+  // anyway. kNone when there is none. O(C·log N).
   std::uint32_t released_after(std::span<const std::uint32_t> from, std::uint32_t limit) const;
   // The last launch that happens before `to` and is issued at or after `from`; else kNone.
   std::uint32_t last_launch_before(std::uint32_t to, std::uint32_t from) const;

@@ -177,7 +177,7 @@ class SlowReplay {
                          [&](std::uint32_t f) { return order_.before(f, call); });
     };
     for (std::uint32_t p = *std::max_element(from.begin(), from.end()) + 1; p < limit; ++p) {
-      bool free = is_over(p);
+      bool free = true;
       for (std::uint32_t q = p; q < limit; ++q)
         free = free && (!order_.on_stream(q) || is_over(q));
       if (free) return p;
