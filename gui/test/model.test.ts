@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from 'vitest';
+import { planBlocks, plannedName, plannedObject } from '../src/model/blocks';
 import { curveOf } from '../src/model/curve';
 import { findingsCsv, markdownOf, objectsCsv } from '../src/model/exports';
 import { groupFindings } from '../src/model/groups';
@@ -205,6 +206,19 @@ describe('what is opened', () => {
     expect(understand(text).kind).toBe('report');
     expect(understand(`{"version":1,"programs":[${text}]}`).kind).toBe('report');
     expect(understand('{"objects":[],"footprint_bytes":1,"load_bytes":1,"lower_bound_bytes":1,"optimal":true}').kind).toBe('plan');
+  });
+});
+
+describe('a plan', () => {
+  it('calls objects by their names and numbers in the trace', () => {
+    expect(['w#7', 'a#b#12', '7', 'b1', 'w#', '#-3', ''].map(plannedObject)).toEqual([7, 12, 7, -1, -1, -1, -1]);
+  });
+  it('is drawn with the names of the report beside it', () => {
+    const p = new Program(report([object(4, 8, 0, 9, { name: 'w' })], 10));
+    const at = (id: string) => ({ id, offset: 0, size: 8, lower: 0, upper: 9 });
+    const plan = { objects: [at('w#4'), at('b1')], footprint_bytes: 8, load_bytes: 8, lower_bound_bytes: 8, optimal: true };
+    expect([...planBlocks(plan, p).object]).toEqual([p.place(4), -1]);
+    expect(['w#4', 'x#9', '9', 'b1'].map((id) => plannedName(id, p))).toEqual(['w', 'x#9', 'object 9', 'b1']);
   });
 });
 

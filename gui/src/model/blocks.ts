@@ -3,6 +3,7 @@
 import type { Blocks } from '../render/map';
 import type { Program } from './program';
 import type { Plan } from './report';
+import { plain } from './words';
 
 const kGap = 32 * 2 ** 20; // addresses that lie further apart belong to different segments
 const kMostBlocks = 100_000;
@@ -95,6 +96,18 @@ export function useAt(map: AddressMap, call: number): Use {
   return use;
 }
 
+// The number of a trace's object in a plan's name for it; -1: none.
+export function plannedObject(id: string): number {
+  const digits = id.slice(id.lastIndexOf('#') + 1);
+  return /^\d{1,15}$/.test(digits) ? Number(digits) : -1;
+}
+
+export function plannedName(id: string, p: Program | null): string {
+  const at = p?.place(plannedObject(id)) ?? -1;
+  if (p && at >= 0) return p.name(at);
+  return /^\d+$/.test(id) ? `object ${id}` : plain(id, 80);
+}
+
 export function planBlocks(plan: Plan, p: Program | null): Blocks {
   const column = (value: (o: Plan['objects'][number]) => number): Float64Array => Float64Array.from(plan.objects, value);
   return {
@@ -102,6 +115,6 @@ export function planBlocks(plan: Plan, p: Program | null): Blocks {
     to: column((o) => o.upper),
     low: column((o) => o.offset),
     high: column((o) => o.offset + o.size),
-    object: Int32Array.from(plan.objects, (o) => p?.place(o.id) ?? -1),
+    object: Int32Array.from(plan.objects, (o) => p?.place(plannedObject(o.id)) ?? -1),
   };
 }

@@ -106,7 +106,7 @@ export interface AutoSwap {
   unlimited_peak_bytes?: number;
   feasible?: boolean;
   curve?: { limit_bytes: number; overhead_ns: number }[];
-  swaps?: { object: number; out_start_ns: number; out_end_ns: number; in_start_ns: number; in_end_ns: number; stall_ns: number }[];
+  swaps?: { object: string; out_start_ns: number; out_end_ns: number; in_start_ns: number; in_end_ns: number; stall_ns: number }[];
 }
 // Of `count` objects, in places of the tables below; -1 for none. `life` and `first_access` count from an object's begin,
 // `last_access` from its first access, addresses from the base.
@@ -252,9 +252,10 @@ export interface LineFixes {
   peak_saving_bytes: number;
   joint_saving_bytes: number;
 }
-// What `drgpum plan --format json` writes.
+// What `drgpum plan --format json` writes (proto/plan.schema.json). Objects of a trace are called `name#7`, or `7` where
+// they have no name; those of a table as the table calls them.
 export interface Plan {
-  objects: { id: number; offset: number; size: number; lower: number; upper: number }[];
+  objects: { id: string; offset: number; size: number; lower: number; upper: number }[];
   footprint_bytes: number;
   load_bytes: number;
   lower_bound_bytes: number;

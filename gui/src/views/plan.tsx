@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a planned pool and planned swapping would still save.
 import { useMemo } from 'preact/hooks';
-import { planBlocks } from '../model/blocks';
+import { planBlocks, plannedName, plannedObject } from '../model/blocks';
 import type { AutoSwap, Plan, SmartPool } from '../model/report';
 import { bytes, count, exactBytes, percent, plain } from '../model/words';
 import { Canvas } from '../render/canvas';
@@ -60,6 +60,12 @@ function Pool({ pool, drawn }: { pool: SmartPool | Plan; drawn: Plan | null }) {
   );
 }
 
+// The same tone as elsewhere for an object of a trace.
+function seed(id: string, otherwise: number): number {
+  const number = plannedObject(id);
+  return number < 0 ? otherwise : number;
+}
+
 function Packing({ drawn }: { drawn: Plan }) {
   const p = program.value;
   const blocks = useMemo(() => planBlocks(drawn, p), [drawn, p]);
@@ -75,8 +81,8 @@ function Packing({ drawn }: { drawn: Plan }) {
         label={`Packing of ${drawn.objects.length} objects into ${bytes(drawn.footprint_bytes)}`}
         paint={({ g, width, height }) =>
           paintMap({
-            g, width, height, from, to, top, blocks, selected: selected.value, colour: (k) => tone(drawn.objects[k]!.id),
-            label: (k) => `${p && blocks.object[k]! >= 0 ? p.name(blocks.object[k]!) : `object ${drawn.objects[k]!.id}`} ${bytes(drawn.objects[k]!.size)}`,
+            g, width, height, from, to, top, blocks, selected: selected.value, colour: (k) => tone(seed(drawn.objects[k]!.id, k)),
+            label: (k) => `${plannedName(drawn.objects[k]!.id, p)} ${bytes(drawn.objects[k]!.size)}`,
             line: { at: drawn.lower_bound_bytes, label: `lower bound ${bytes(drawn.lower_bound_bytes)}` },
           })
         }
@@ -93,8 +99,8 @@ function Packing({ drawn }: { drawn: Plan }) {
 function Swap({ swap }: { swap: AutoSwap }) {
   const swaps = swap.swaps ?? [];
   const p = program.value;
-  const name = (id: number): string => (p && p.place(id) >= 0 ? p.name(p.place(id)) : `object ${id}`);
-  const end = swaps.reduce((most, s) => Math.max(most, s.in_end_ns), 1);
+  const begin = swaps.reduce((least, s) => Math.min(least, s.out_start_ns), Infinity);
+  const end = swaps.reduce((most, s) => Math.max(most, s.in_end_ns), begin + 1);
   return (
     <section class="card" aria-label="Planned swapping">
       <h2>Planned swapping: {bytes(swap.peak_bytes ?? 0)} at the peak</h2>
@@ -134,7 +140,7 @@ function Swap({ swap }: { swap: AutoSwap }) {
               g.textBaseline = 'middle';
               g.textAlign = 'left';
               const left = 64;
-              const x = (ns: number): number => left + (ns / end) * (width - left);
+              const x = (ns: number): number => left + ((ns - begin) / (end - begin)) * (width - left);
               const lane = (y: number, label: string, colour: string, span: (s: (typeof swaps)[number]) => [number, number]): void => {
                 g.fillStyle = c.dim;
                 g.fillText(label, 0, y + 10);
@@ -151,7 +157,7 @@ function Swap({ swap }: { swap: AutoSwap }) {
           />
           <table>
             <thead><tr><th>Object</th><th>Out at ns</th><th>Back at ns</th><th>Stall ns</th></tr></thead>
-            <tbody>{swaps.slice(0, 200).map((s, k) => <tr key={k}><td><code>{name(s.object)}</code></td><td class="number">{count(s.out_start_ns)}</td><td class="number">{count(s.in_end_ns)}</td><td class="number">{count(s.stall_ns)}{s.stall_ns > 0 ? ` (${percent(s.stall_ns, end)})` : ''}</td></tr>)}</tbody>
+            <tbody>{swaps.slice(0, 200).map((s, k) => <tr key={k}><td><code>{plannedName(s.object, p)}</code></td><td class="number">{count(s.out_start_ns)}</td><td class="number">{count(s.in_end_ns)}</td><td class="number">{count(s.stall_ns)}{s.stall_ns > 0 ? ` (${percent(s.stall_ns, end - begin)})` : ''}</td></tr>)}</tbody>
           </table>
         </>
       )}
