@@ -132,6 +132,13 @@ struct ObjectDetail {
   std::uint32_t text = 0;  // in `names`
 };
 
+// A phase of the program begins or ends with a kMark (phases.h pairs them).
+struct RangeMark {
+  std::uint32_t api = 0;
+  std::uint32_t name = 0;  // in `names`; 0 of an end: the innermost of its thread
+  bool begins = false;
+};
+
 struct FailedAllocation {
   std::uint32_t api = 0;
   std::uint64_t requested = 0;
@@ -160,6 +167,7 @@ struct Evidence {
   std::vector<FreeRequest> free_requests;    // in the order of the trace
   std::vector<ObjectDetail> object_details;  // likewise
   std::vector<std::uint32_t> iteration_marks;  // APIs at which iterations begin, rising
+  std::vector<RangeMark> range_marks;          // in the order of the trace
   std::vector<std::uint64_t> use_begin;  // by object, and one more: into `uses`
   std::vector<Use> uses;                 // per object in issue order, one per API
   std::vector<UseDetail> details;

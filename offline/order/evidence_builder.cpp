@@ -272,6 +272,9 @@ void EvidenceBuilder::Impl::fill_payload(Api& api, const trace::GpuApi& r, std::
                                           (static_cast<unsigned>(sync->scope) << kApiScopeShift));
   } else if (const auto* mark = std::get_if<trace::MarkApi>(&r.payload)) {
     if (mark->kind == trace::MarkKind::kIteration) out_.iteration_marks.push_back(index);
+    const bool begins = mark->kind == trace::MarkKind::kRangePush;
+    if (begins || mark->kind == trace::MarkKind::kRangePop)
+      out_.range_marks.push_back({index, intern(mark->name), begins});
   }
 }
 
