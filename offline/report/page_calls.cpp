@@ -5,6 +5,8 @@
 #include <numeric>
 #include <sstream>
 
+#include "offline/order/device_moments.h"
+#include "offline/report/page_moments.h"
 #include "proto/trace/names.h"
 
 namespace drgpum {
@@ -36,7 +38,8 @@ PageCalls::PageCalls(const Report& report, const PathTable& paths)
       paths_(paths),
       graph_(report.evidence),
       levels_(levels_of(report.evidence, graph_)),
-      by_level_(sorted_by_level(levels_)) {
+      by_level_(sorted_by_level(levels_)),
+      times_(times_of_calls(report)) {
   // The graph knows edges by their start; pages need them by their end too.
   const std::uint32_t n = report.evidence.api_count();
   const auto& graph = graph_.graph();
@@ -94,6 +97,8 @@ void PageCalls::write_columns(const std::vector<std::uint32_t>& calls,
                : std::int64_t{-1};
   });
   to.column("level", n, [&](std::uint32_t i) { return levels_[calls[i]]; });
+  if (!times_.empty())
+    to.column("time_ns", n, [&](std::uint32_t i) { return times_[calls[i]]; });
 }
 
 // By rising end: those that end at these calls, and of a page those that begin there and end
@@ -123,7 +128,8 @@ void PageCalls::write_edges(const std::vector<std::uint32_t>& calls, const Colum
   to.column("edge_kind", edges.size(), [&](std::uint32_t i) { return edges[i].kind; });
 }
 
-// How many calls of each kind lie in each stretch of each stream's lane, by call and by level.
+// How many calls of each kind lie in each stretch of each stream's lane, by call, by level and by
+// time.
 void PageCalls::write_overview(const ColumnWriter& to) const {
   const Evidence& e = report_.evidence;
   const std::uint32_t n = e.api_count();
@@ -159,6 +165,11 @@ void PageCalls::write_overview(const ColumnWriter& to) const {
   to.column("by_call", by_call.size(), [&](std::uint32_t i) { return by_call[i]; });
   const auto by_level = counts(level_count, [&](std::uint32_t i) { return std::uint64_t{levels_[i]}; });
   to.column("by_level", by_level.size(), [&](std::uint32_t i) { return by_level[i]; });
+  if (!times_.empty()) {
+    const std::uint64_t end = device_time_ns(e) + 1;
+    const auto by_time = counts(end, [&](std::uint32_t i) { return std::min(times_[i], end - 1); });
+    to.column("by_time", by_time.size(), [&](std::uint32_t i) { return by_time[i]; });
+  }
   json.end_object();
 }
 

@@ -45,6 +45,7 @@ class PageCalls {
   DependencyGraph graph_;
   std::vector<std::uint32_t> levels_;
   std::vector<std::uint32_t> by_level_;      // calls
+  std::vector<std::uint64_t> times_;         // by call, in ns; empty without times
   std::vector<std::uint64_t> edges_begin_;   // by call, and one more: into edges_in_
   std::vector<std::uint32_t> edges_in_;      // from
   std::vector<std::uint8_t> edge_kinds_;     // GraphEdge

@@ -44,6 +44,49 @@ void write_uses(const Report& report, std::span<const std::uint32_t> shown,
   to.column("use_flags", count, [&](std::uint32_t i) { return uses[i]->flags() & 7; });
 }
 
+// From allocation to the call that gives the object back, where its memory waits for streams after
+// that; else -1.
+void write_free_requests(const Report& report, std::span<const std::uint32_t> shown,
+                         const ColumnWriter& to) {
+  const Evidence& e = report.evidence;
+  std::vector<std::int64_t> after(e.objects.size(), -1);
+  for (const FreeRequest& request : e.free_requests)
+    if (const Object& o = e.objects[request.object]; o.alloc <= request.api && request.api < o.end)
+      after[request.object] = signed_of(request.api) - signed_of(o.alloc);
+  to.column("free_requested", shown.size(), [&](std::uint32_t i) { return after[shown[i]]; });
+}
+
+// The highest and lowest of a curve in each of `count` stretches of calls.
+struct Stretches {
+  std::vector<std::uint64_t> highest;
+  std::vector<std::uint64_t> lowest;
+};
+Stretches in_stretches(const std::vector<LivePoint>& points, std::uint32_t stretch,
+                       std::uint32_t count) {
+  Stretches found{std::vector<std::uint64_t>(count, 0), std::vector<std::uint64_t>(count, 0)};
+  std::uint64_t live = 0;
+  auto next = points.begin();
+  for (std::uint32_t s = 0; s < count; ++s) {
+    const std::uint32_t first = s * stretch;
+    if (next != points.end() && next->api == first) live = (next++)->bytes;
+    found.highest[s] = found.lowest[s] = live;
+    for (; next != points.end() && next->api - first < stretch; ++next) {
+      live = next->bytes;
+      found.highest[s] = std::max(found.highest[s], live);
+      found.lowest[s] = std::min(found.lowest[s], live);
+    }
+  }
+  return found;
+}
+
+// What pools hold of a device, where tensors are counted; nothing where no pool is known.
+std::vector<LivePoint> reserved_curve(const Report& report, std::uint16_t device) {
+  if (report.level != MemoryLevel::kTensor) return {};
+  return curve_where(report.evidence, [&](const Object& o) {
+    return o.device == device && holds_memory(o, MemoryLevel::kAllocation);
+  });
+}
+
 }  // namespace
 
 std::uint32_t TextTable::number_of(const std::string& text) {
@@ -212,6 +255,7 @@ void write_object_columns(const Report& report, std::span<const std::uint32_t> s
     return uses(i).empty() ? std::int64_t{-1}
                            : signed_of(uses(i).back().api) - signed_of(uses(i).front().api);
   });
+  if (!e.free_requests.empty()) write_free_requests(report, shown, to);
   const std::vector<std::uint32_t> lanes = lanes_of(report, shown);
   to.column("lane", n, [&](std::uint32_t i) { return lanes[i]; });
   // From the lowest, as text: addresses may exceed what a JSON number keeps exactly.
@@ -238,26 +282,17 @@ void write_curves(const Report& report, const ColumnWriter& to) {
   JsonWriter& json = to.json();
   json.begin_array();
   for (const std::uint16_t device : devices) {
-    const std::vector<LivePoint> points = live_curve(e, device, report.level);
-    std::vector<std::uint64_t> highest(count, 0);
-    std::vector<std::uint64_t> lowest(count, 0);
-    std::uint64_t live = 0;
-    auto next = points.begin();
-    for (std::uint32_t s = 0; s < count; ++s) {
-      const std::uint32_t first = s * stretch;
-      if (next != points.end() && next->api == first) live = (next++)->bytes;
-      highest[s] = lowest[s] = live;
-      for (; next != points.end() && next->api - first < stretch; ++next) {
-        live = next->bytes;
-        highest[s] = std::max(highest[s], live);
-        lowest[s] = std::min(lowest[s], live);
-      }
-    }
+    const Stretches live =
+        in_stretches(live_curve(e, device, report.level), stretch, count);
     json.begin_object();
     json.field("device", device);
     json.field("stretch", stretch);
-    to.column("highest", count, [&](std::uint32_t s) { return highest[s]; });
-    to.column("lowest", count, [&](std::uint32_t s) { return lowest[s]; });
+    to.column("highest", count, [&](std::uint32_t s) { return live.highest[s]; });
+    to.column("lowest", count, [&](std::uint32_t s) { return live.lowest[s]; });
+    if (const std::vector<LivePoint> held = reserved_curve(report, device); !held.empty()) {
+      const Stretches reserved = in_stretches(held, stretch, count);
+      to.column("reserved", count, [&](std::uint32_t s) { return reserved.highest[s]; });
+    }
     json.end_object();
   }
   json.end_array();

@@ -87,6 +87,8 @@ void write_object_columns(const Report& report, std::span<const std::uint32_t> s
 
 // The value of `curves`: for each device the exact highest and lowest live bytes of every stretch
 // of calls, at most kCurveStretches of them; of all objects, whether the page shows them or not.
+// Where tensors are counted, `reserved` too: the most that their pools and all other allocations
+// hold.
 inline constexpr std::uint32_t kCurveStretches = 1u << 14;
 void write_curves(const Report& report, const ColumnWriter& to);
 

@@ -10,6 +10,8 @@
 #include "offline/report/json_writer.h"
 #include "offline/report/page_calls.h"
 #include "offline/report/page_columns.h"
+#include "offline/report/page_inside.h"
+#include "offline/report/page_moments.h"
 #include "offline/report/report_json.h"
 
 namespace drgpum {
@@ -188,6 +190,12 @@ void ReportPage::write_report(const Report& report, const PageParts& parts, Json
   program.calls.write(to);
   json.key("curves");
   write_curves(report, to);
+  json.key("phases");
+  write_phases(report, to);
+  json.key("clock");
+  write_clock(report, to);
+  json.key("inside");
+  write_inside(report, shown, to);
   json.key("access_lines").begin_object();
   for (const std::uint32_t o : shown) {
     if (report.access_lines_of(o).empty()) continue;
