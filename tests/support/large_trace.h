@@ -17,6 +17,7 @@ struct LargeTrace {
   std::uint64_t api_count = 100'000;
   std::uint32_t stream_count = 4;
   std::uint32_t seed = 1;
+  std::uint32_t live = 200;  // objects at once
 };
 
 // Calls `emit` with each record; one object for every ten calls.
@@ -39,7 +40,6 @@ class LargeTraceMaker {
 
  private:
   static constexpr std::uint32_t kKernels = 16;
-  static constexpr std::size_t kLive = 200;
   static constexpr std::uint32_t kCallPaths = 64;
 
   void begin() {
@@ -85,7 +85,7 @@ class LargeTraceMaker {
     } else {
       launch(stream, object);
     }
-    if (live_.size() > kLive) free_oldest();
+    if (live_.size() > shape_.live) free_oldest();
   }
 
   ObjectId allocate() {
@@ -140,7 +140,7 @@ class LargeTraceMaker {
     emit_(trace::Record(api));
   }
   void free_oldest() {
-    const std::size_t at = live_.size() > kLive ? pick(static_cast<std::uint32_t>(kLive / 2)) : 0;
+    const std::size_t at = live_.size() > shape_.live ? pick(shape_.live / 2) : 0;
     trace::GpuApi api = call(trace::ApiKind::kFree, trace::kNoStream, "cudaFree");
     api.blocks_host = true;
     trace::FreeApi free;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // make_trace TEXT TRACE: writes the trace that a text describes, for tests of whole programs.
-// make_trace --large CALLS TRACE: one of so many calls, with an object for every ten (large_trace.h).
+// make_trace --large CALLS TRACE [LIVE]: one of so many calls, with an object for every ten, so many
+// alive at once (large_trace.h).
 
 #include <cstdint>
 #include <cstdio>
@@ -20,13 +21,13 @@ int fail(const char* path, const std::string& what) {
   return 1;
 }
 
-int write_large(std::uint64_t calls, const char* path) {
+int write_large(std::uint64_t calls, const char* path, std::uint32_t live) {
   using namespace drgpum::trace;
   ProcessRecord process;
   process.argv = {"generated"};
   auto writer = TraceWriter::create(path, process, {0, true});
   if (!writer) return fail(path, writer.error().message);
-  drgpum::make_large_trace({calls, 4, 1},
+  drgpum::make_large_trace({calls, 4, 1, live},
                            [&](const Record& record) { (*writer)->append(record); });
   (*writer)->finish();
   return (*writer)->stopped() ? fail(path, (*writer)->stop_reason()) : 0;
@@ -36,9 +37,12 @@ int write_large(std::uint64_t calls, const char* path) {
 
 int main(int argc, char** argv) {
   using namespace drgpum::trace;
-  if (argc == 4 && std::string_view(argv[1]) == "--large")
-    return write_large(std::strtoull(argv[2], nullptr, 10), argv[3]);
-  if (argc != 3) return fail("usage", "make_trace TEXT TRACE, or make_trace --large CALLS TRACE");
+  if ((argc == 4 || argc == 5) && std::string_view(argv[1]) == "--large")
+    return write_large(std::strtoull(argv[2], nullptr, 10), argv[3],
+                       argc == 5 ? static_cast<std::uint32_t>(std::strtoul(argv[4], nullptr, 10))
+                                 : drgpum::LargeTrace().live);
+  if (argc != 3)
+    return fail("usage", "make_trace TEXT TRACE, or make_trace --large CALLS TRACE [LIVE]");
   std::ifstream file(argv[1]);
   std::ostringstream text;
   text << file.rdbuf();

@@ -24,7 +24,7 @@ std::string trace_of(std::uint64_t calls) {
   const std::string path = "/tmp/drgpum-scale-" + std::to_string(::getpid()) + ".drgp";
   auto writer = trace::TraceWriter::create(path, {}, {0, true});
   if (!writer) return {};
-  make_large_trace({calls, 4, 1}, [&](const trace::Record& record) { (*writer)->append(record); });
+  make_large_trace({calls, 4, 1, 200}, [&](const trace::Record& record) { (*writer)->append(record); });
   (*writer)->finish();
   return path;
 }
@@ -86,7 +86,7 @@ BENCHMARK(report_scale)
 
 void graph_and_levels(benchmark::State& state) {
   EvidenceBuilder builder;
-  make_large_trace({static_cast<std::uint64_t>(state.range(0)), 4, 1},
+  make_large_trace({static_cast<std::uint64_t>(state.range(0)), 4, 1, 200},
                    [&](const trace::Record& record) { (void)builder.add(record); });
   const Evidence evidence = std::move(builder).finish();
   for (auto _ : state) {

@@ -21,7 +21,7 @@ class ReadAheadTest : public ::testing::TestWithParam<std::uint64_t> {
   void SetUp() override {
     auto writer = TraceWriter::create(path_, {}, {0, true});
     ASSERT_TRUE(writer) << writer.error().message;
-    make_large_trace({GetParam(), 4, 1}, [&](const Record& record) { (*writer)->append(record); });
+    make_large_trace({GetParam(), 4, 1, 200}, [&](const Record& record) { (*writer)->append(record); });
     (*writer)->finish();
   }
   void TearDown() override { ::unlink(path_.c_str()); }
