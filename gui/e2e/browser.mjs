@@ -57,10 +57,11 @@ export async function visit(page, url) {
 }
 
 let axe;
-export async function axeClean(page, where) {
+// `rules`: only these; the same page in other colours differs in its contrast alone.
+export async function axeClean(page, where, rules = null) {
   axe ??= fs.readFileSync(path.join(here, '../node_modules/axe-core/axe.min.js'), 'utf8');
-  await page.evaluate(axe);
-  const found = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
+  if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axe);
+  const found = await page.evaluate((only) => window.axe.run(document, { resultTypes: ['violations'], ...(only ? { runOnly: { type: 'rule', values: only } } : {}) }), rules);
   for (const v of found.violations) failures.push(`axe, ${where}: ${v.id}: ${v.nodes.slice(0, 3).map((n) => n.html.slice(0, 120)).join(' | ')}`);
 }
 

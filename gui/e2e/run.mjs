@@ -7,7 +7,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { deflateRawSync } from 'node:zlib';
-import { columned, hostile, planOf, ranks, training } from '../fixtures/make.mjs';
+import { columned, hostile, hostileColumned, planOf, ranks, training, twoDevices } from '../fixtures/make.mjs';
 import { axeClean, check, failures, finish, kViews, newPage as openPage, startBrowser, until, visit as open } from './browser.mjs';
 
 const here = path.dirname(fileURLToPath(import.meta.url));
@@ -49,7 +49,12 @@ const kActs = {
   stacks: async (p) => { await p.locator('.flame button').nth(2).click(); return shows(p, 'Show all'); },
   order: async (p) => { await p.keyboard.press('ArrowRight'); await p.keyboard.press('ArrowRight'); return url(p, /at=1\b/); },
   addresses: async (p) => { await p.locator('canvas.map').click({ position: { x: 700, y: 380 } }); return url(p, /at=\d+/); },
-  inside: async (p) => { await p.locator('main button.link').first().click(); return detail(p); },
+  inside: async (p) => {
+    await p.locator('.inside canvas').first().hover({ position: { x: 300, y: 60 } });
+    if (!(await shows(p, 'accesses, call'))) return false;
+    await p.locator('main button.link').first().click();
+    return detail(p);
+  },
   plan: async (p) => (await p.locator('.meter').count()) > 2,
   diff: async (p) => shows(p, 'Drop a second report'),
   ranks: async (p) => shows(p, 'This report is about one program'),
@@ -122,6 +127,9 @@ for (const scheme of ['light', 'dark']) {
   await effect('ArrowRight', 'moves the cursor', () => /at=\d+/.test(hash()));
   await effect('ArrowRight', 'moves the cursor', changes);
   await effect('ArrowLeft', 'moves it back', changes);
+  await effect('x', 'shows device time', () => hash().includes('across=time'));
+  await effect('w', 'zooms in by time', () => /to=\d+/.test(hash()));
+  await effect('x', 'shows calls again', () => !hash().includes('across'));
   const rowHeight = () => page.locator('.labels [role=row]').first().evaluate((e) => e.clientHeight);
   const height = await rowHeight();
   await page.keyboard.press(']');
@@ -162,8 +170,86 @@ for (const scheme of ['light', 'dark']) {
   await page.context().close();
 }
 
+// Phases, what pools hold, pending frees, levels and times of calls.
+{
+  const page = await newPage();
+  await visit(page, trained, 'view=memory');
+  await page.locator('canvas.tall').click({ position: { x: 300, y: 5 } });
+  check(await url(page, /from=\d+&to=\d+/), 'a click on a phase shows it whole');
+  check(await shows(page, '18 phases, 6 iterations'), 'phases and iterations are counted');
+  check(await shows(page, 'What pools and allocations hold of the device'), 'the reserve is drawn and told');
+  await page.keyboard.press('x');
+  check(await shows(page, /ms of [\d.]+ ms, calls/), 'the window is told in time');
+  await page.screenshot({ path: path.join(folder, 'memory-by-time.png') });
+  await page.keyboard.press('x');
+  await page.getByRole('button', { name: /Up to the device/ }).click();
+  check((await page.getByRole('button', { name: /Up to the device/ }).getAttribute('aria-pressed')) === 'true', 'the axis goes up to the capacity');
+  await visit(page, trained, 'view=objects&across=time');
+  check(await shows(page, 'given back, waits for streams'), 'pending frees have their hatching');
+  await page.screenshot({ path: path.join(folder, 'objects-by-time.png') });
+  for (const by of ['time', 'ordinal', 'level']) {
+    await visit(page, trained, 'view=order');
+    await page.locator('main select').first().selectOption(by);
+    await page.keyboard.press('w');
+    check(await url(page, by === 'ordinal' ? /from=\d+&to=\d+/ : /low=\d+&high=\d+/), `API order zooms by ${by}`);
+    await page.keyboard.press('0');
+    check(await until(() => !/from=|high=/.test(page.url())), `and shows all again by ${by}`);
+    await page.screenshot({ path: path.join(folder, `order-by-${by}.png`) });
+  }
+  const devices = writePage('devices', twoDevices());
+  await visit(page, devices, 'view=memory');
+  await page.locator('main select').first().selectOption('1');
+  check(await url(page, /device=1/), 'a device is chosen');
+  check(await page.locator('section[aria-label=Devices]').getByText('NVIDIA A100 (emulated) 1').isVisible(), 'and named');
+  await axeClean(page, 'two devices');
+  await page.screenshot({ path: path.join(folder, 'devices.png') });
+  await page.context().close();
+}
+
+// What a person meets that is no whole report: each says what it is.
+{
+  const page = await newPage();
+  const small = columned(training(6, 2));
+  const states = {
+    truncated: [{ ...small, complete: false, incomplete_because: 'the file ends within a record' }, 'This recording ends early: the file ends within a record'],
+    partial: [small, 'Not everything was seen'],
+    thinned: [{ ...small, objects: { ...small.objects, total_count: 1_000_000 }, curves: [{ ...small.curves[0], stretch: 1 }] }, 'This page carries'],
+    nothing: [{ ...small, peaks: [], findings: [], objects: [], calls: undefined, inside: [], api_count: 0, phases: undefined, clock: null, curves: [] }, 'holds no device memory at any time'],
+  };
+  for (const [name, [made, words]] of Object.entries(states)) {
+    const file = writePage(name, made);
+    for (const view of kViews) {
+      await visit(page, file, `view=${view}`);
+      if (view === 'findings') check(await shows(page, words), `${name}: says “${words}”`);
+    }
+    await axeClean(page, name);
+    await page.screenshot({ path: path.join(folder, `${name}.png`) });
+  }
+  await page.context().close();
+}
+
+// Loading takes long: what is done of what, and a way out. A page that asks for pieces which never come.
+{
+  const page = await openPage(browser, { allowed: /^(http:\/\/page\.invalid\/|blob:|data:|about:)/ });
+  const pieces = piecesOf(JSON.stringify(training())).map((piece) => Buffer.from(piece, 'base64'));
+  await page.route('http://page.invalid/**', (route) => {
+    const { pathname } = new URL(route.request().url());
+    if (pathname === '/') return route.fulfill({ contentType: 'text/html', body: application.replace(kPlace, '<script type="application/octet-stream" id="drgpum-report" data-pieces="5"></script>') });
+    return pathname === '/pieces/0' ? route.fulfill({ contentType: 'application/octet-stream', body: pieces[0] }) : undefined;
+  });
+  await page.goto('http://page.invalid/');
+  check(await shows(page, 'Reading the report'), 'loading says so');
+  check(await until(async () => (await page.locator('progress').getAttribute('value')) === '1'), 'and how far it is');
+  await axeClean(page, 'loading');
+  await page.screenshot({ path: path.join(folder, 'loading.png') });
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  check(await until(() => page.getByRole('alert').filter({ hasText: 'Cancelled' }).isVisible()), 'and can be cancelled');
+  check(await shows(page, 'Drop a file here'), 'then another can be opened');
+  await page.context().close();
+}
+
 // Hostile names, ranks, and the bare page.
-for (const [name, made, views] of [['hostile', hostile(), kViews], ['ranks', ranks(), ['ranks', 'findings']]]) {
+for (const [name, made, views] of [['hostile', hostile(), kViews], ['hostile-columns', hostileColumned(), kViews], ['ranks', ranks(), ['ranks', 'findings']]]) {
   const page = await newPage();
   const file = writePage(name, made);
   for (const view of views) {

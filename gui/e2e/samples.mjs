@@ -18,7 +18,7 @@ const names = args.only?.split(',') ?? fs.readdirSync(args.programs).filter((n) 
 function profile(name, variant) {
   const base = path.join(args.out, `${name}-${variant}`);
   const trace = `${base}.drgp`;
-  const run = [args.drgpum, ['run', '--device', 'emulated', '--mode', 'intra', '-q', '-f', '-o', trace, '--', path.join(args.programs, name, variant)]];
+  const run = [args.drgpum, ['run', '--device', 'emulated', '--mode', 'intra', '--timing', '-q', '-f', '-o', trace, '--', path.join(args.programs, name, variant)]];
   execFileSync(...run, { stdio: ['ignore', 'ignore', 'inherit'], timeout: 300_000 });
   execFileSync(args.drgpum, ['view', trace, '-o', `${base}.html`], { stdio: ['ignore', 'ignore', 'inherit'] });
   return { trace, html: `${base}.html` };
@@ -46,14 +46,32 @@ const kActs = {
   quality: (p) => shows(p, 'text=Not seen'),
 };
 
-async function everyView(page, label, colorScheme) {
+// `looks`: with screenshots, in light and dark, and axe.
+async function everyView(page, label, looks) {
   for (const view of kViews) {
     await page.evaluate((v) => { location.hash = `#view=${v}`; }, view);
-    await until(() => page.locator('nav button[aria-current]').evaluate((b) => b.offsetWidth > 0));
-    await page.waitForTimeout(60);
-    await page.screenshot({ path: path.join(args.out, `${label}-${view}-${colorScheme}.png`) });
-    await axeClean(page, `${label}, ${view}, ${colorScheme}`);
+    await until(() => page.locator(`main[data-view=${view}]`).evaluate((main) => main.childElementCount > 0));
+    if (looks) {
+      await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+      await page.screenshot({ path: path.join(args.out, `${label}-${view}-light.png`) });
+      await axeClean(page, `${label}, ${view}, light`);
+      await page.emulateMedia({ colorScheme: 'dark' });
+      await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+      await page.screenshot({ path: path.join(args.out, `${label}-${view}-dark.png`) });
+      await axeClean(page, `${label}, ${view}, dark`, ['color-contrast']);
+      await page.emulateMedia({ colorScheme: 'light' });
+    }
     check(await kActs[view](page), `${label}, ${view}: the interaction does what it should (${hash(page)})`);
+  }
+  // Back through what was looked at.
+  const places = [];
+  for (let k = 0; k < 4; k++) {
+    places.push(hash(page));
+    await page.goBack();
+  }
+  for (const place of places.reverse()) {
+    await page.goForward();
+    check(await until(() => hash(page) === place), `${label}: forward comes to ${place}, not ${hash(page)}`);
   }
 }
 
@@ -64,7 +82,7 @@ async function fromServer(trace, label) {
   const page = await newPage(browser, { allowed: new RegExp(`^(${own}/|blob:|data:|about:)`) });
   await visit(page, url);
   check(!page.url().includes('t='), `${label}: the token leaves the address`);
-  await everyView(page, `${label}-served`, 'light');
+  await everyView(page, `${label}, served`, false);
   await page.context().close();
   server.kill();
 }
@@ -73,13 +91,11 @@ for (const name of names)
   for (const variant of ['naive', 'fixed'].filter((v) => fs.existsSync(path.join(args.programs, name, v)))) {
     const label = `${name}-${variant}`;
     const { trace, html } = profile(name, variant);
-    for (const colorScheme of ['light', 'dark']) {
-      const page = await newPage(browser, { colorScheme, allowed: /^(file|blob|data|about):/, width: 1280, height: 720 });
-      await visit(page, pathToFileURL(html).href);
-      if (label === 'simple_multi_copy-naive') await firstScreen(page);
-      await everyView(page, label, colorScheme);
-      await page.context().close();
-    }
+    const page = await newPage(browser, { allowed: /^(file|blob|data|about):/, width: 1280, height: 720 });
+    await visit(page, pathToFileURL(html).href);
+    if (label === 'simple_multi_copy-naive') await firstScreen(page);
+    await everyView(page, label, true);
+    await page.context().close();
     if (variant === 'naive') await fromServer(trace, label);
   }
 

@@ -68,7 +68,7 @@ export function App() {
       )}
       <Notices />
       <div class={`body ${selected.value >= 0 ? 'withdetail' : ''}`}>
-        <main id="main" tabIndex={0} aria-label={entry.name}>{canShow ? <Show /> : <Welcome />}</main>
+        <main id="main" tabIndex={0} aria-label={entry.name} data-view={entry.view}>{canShow ? <Show /> : <Welcome />}</main>
         <Detail />
       </div>
       <div class="live" role="status" aria-live="polite">{announcement.value || announce()}</div>
@@ -87,7 +87,8 @@ function announce(): string {
 function Notices() {
   const p = program.value;
   const { report } = p ?? {};
-  const exact = p && p.report.peaks[0] ? p.curve(p.report.peaks[0].device ?? 0).peak : 0;
+  // Where the page has it from lifetimes; of many objects from drgpum itself.
+  const exact = p && !p.isLarge && p.report.peaks[0] ? p.curve(p.mainDevice).peak : p?.peakBytes ?? 0;
   return (
     <section aria-label="Notices">
       {loading.value !== null && <Loading />}
@@ -107,7 +108,7 @@ function Loading() {
     <div class="notice bar" role="status">
       <span>{what}…</span>
       {all > 1 && <progress aria-label={what} value={done} max={all} />}
-      {all > 1 && <button onClick={cancelAll}>Cancel</button>}
+      <button onClick={cancelAll}>Cancel</button>
     </div>
   );
 }

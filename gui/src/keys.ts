@@ -2,7 +2,7 @@
 // Every key and what it does; `?` lists this table.
 import { findingsCsv, markdownOf, objectsCsv } from './model/exports';
 import { shownObjects } from './model/query';
-import { announcement, calls, go, helpOpen, pan, program, route, select, selected, showCalls, theme, zoom, type Theme } from './store';
+import { announcement, calls, go, helpOpen, pan, program, route, select, selected, showAll, showCalls, theme, zoom, type Theme } from './store';
 import { kViewEntries } from './views';
 import { svgOf } from './render/canvas';
 import { save } from './views/parts';
@@ -75,21 +75,27 @@ function clickKey(key: string): void {
   document.querySelector<HTMLElement>(`main [data-key="${key}"]`)?.click();
 }
 
+function toggleAcross(): void {
+  if (!program.value?.clock) announcement.value = 'This report has no device times';
+  else go({ across: route.value.across === 'time' ? 'calls' : 'time' });
+}
+
 export const kKeys: Key[] = [
   ...kViewEntries.map((v) => ({ keys: [v.key], shown: v.key.toUpperCase(), does: `Show ${v.name}`, run: () => go({ view: v.view }) })),
   { keys: ['n'], shown: 'N', does: 'Next finding', run: () => stepFinding(1) },
   { keys: ['N'], shown: 'Shift+N', does: 'Previous finding', run: () => stepFinding(-1) },
   { keys: ['.'], shown: '.', does: 'Next object', run: () => stepObject(1) },
   { keys: [','], shown: ',', does: 'Previous object', run: () => stepObject(-1) },
-  { keys: ['p'], shown: 'P', does: 'Show the peak', run: () => go({ view: 'memory', at: program.value?.report.peaks[0]?.api?.index ?? null }) },
+  { keys: ['p'], shown: 'P', does: 'Show the peak', run: () => go({ view: 'memory', at: program.value?.report.peaks[0]?.api?.index ?? null, device: null }) },
   { keys: ['w'], shown: 'W', does: 'Zoom in', run: () => zoom(0.6) },
   { keys: ['s'], shown: 'S', does: 'Zoom out', run: () => zoom(1 / 0.6) },
   { keys: ['a'], shown: 'A', does: 'Pan left', run: () => pan(-0.2) },
   { keys: ['d'], shown: 'D', does: 'Pan right', run: () => pan(0.2) },
   { keys: ['f'], shown: 'F', does: 'Zoom to the selected object', run: focusSelected },
-  { keys: ['0'], shown: '0', does: 'Show all calls', run: () => showCalls(0, program.value?.calls ?? 1) },
+  { keys: ['0'], shown: '0', does: 'Show all, not zoomed', run: showAll },
   { keys: ['ArrowLeft'], shown: '←', does: 'Move the cursor a call back', run: () => moveCursor(-1) },
   { keys: ['ArrowRight'], shown: '→', does: 'Move the cursor a call on', run: () => moveCursor(1) },
+  { keys: ['x'], shown: 'X', does: 'Across: calls or device time', run: toggleAcross },
   { keys: ['['], shown: '[', does: 'Lower rows (Objects)', run: () => clickKey('[') },
   { keys: [']'], shown: ']', does: 'Higher rows (Objects)', run: () => clickKey(']') },
   { keys: ['/'], shown: '/', does: 'Filter', run: () => document.getElementById('query')?.focus() },

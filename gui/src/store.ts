@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The application's one state: what is open, what is selected, what is on the screen.
 import { computed, signal } from '@preact/signals';
+import { callOf, shareOf, type Clock } from './model/clock';
 import { isPrograms, type Loaded } from './model/load';
 import { Program } from './model/program';
 import type { Plan, Programs } from './model/report';
@@ -34,6 +35,25 @@ export const calls = computed<[number, number]>(() => {
   return to > from && from < all ? [from, Math.min(to, all)] : [0, all];
 });
 
+// The device whose memory is shown.
+export const device = computed<number>(() => {
+  const p = program.value;
+  const asked = route.value.device;
+  return p ? (asked !== null && p.devices.includes(asked) ? asked : p.mainDevice) : 0;
+});
+// The clock that drawings go by; null: the order of issue.
+const kByTime: View[] = ['memory', 'objects'];
+export const clock = computed<Clock | null>(() => (route.value.across === 'time' && kByTime.includes(view.value) ? program.value?.clock ?? null : null));
+
+// API order by level or time has a window of its own, in [0, extent); null where calls are across the screen.
+export const orderExtent = signal(0);
+const ownWindow = computed<[number, number] | null>(() => {
+  const { view: shown, metric, low, high } = route.value;
+  const extent = orderExtent.value;
+  if (shown !== 'order' || metric === 'ordinal' || extent === 0) return null;
+  return high > low && low < extent ? [low, Math.min(high, extent)] : [0, extent];
+});
+
 // `step`: a place to come back to; without it the present entry of the history changes.
 export function go(change: Partial<Route>, step = true): void {
   const next = { ...route.value, ...change };
@@ -53,25 +73,56 @@ export function select(place: number, finding: number | null = null): void {
 }
 
 let pendingWindow = 0;
-export function showCalls(from: number, to: number): void {
-  const all = Math.max(1, program.value?.calls ?? 1);
-  const width = Math.min(all, Math.max(1, to - from));
-  const a = Math.min(Math.max(0, from), all - width);
-  const next = width >= all ? { from: 0, to: 0 } : { from: a, to: a + width };
-  route.value = { ...route.value, ...next };
+function showSoon(change: Partial<Route>): void {
+  route.value = { ...route.value, ...change };
   clearTimeout(pendingWindow);
   pendingWindow = window.setTimeout(() => history.replaceState(null, '', routeText(route.value)), 200);
 }
+// [from, to) moved and narrowed into [0, all); null: that is all.
+function within(from: number, to: number, all: number): [number, number] | null {
+  const width = Math.min(all, Math.max(1, to - from));
+  const a = Math.min(Math.max(0, from), all - width);
+  return width >= all ? null : [a, a + width];
+}
+export function showCalls(from: number, to: number): void {
+  const window = within(from, to, Math.max(1, program.value?.calls ?? 1)) ?? [0, 0];
+  showSoon({ from: window[0], to: window[1] });
+}
+export function showOrder(low: number, high: number): void {
+  const window = within(low, high, Math.max(1, orderExtent.value)) ?? [0, 0];
+  showSoon({ low: window[0], high: window[1] });
+}
+export function showAll(): void {
+  if (ownWindow.value) showSoon({ low: 0, high: 0 });
+  else showSoon({ from: 0, to: 0 });
+}
 
+// Calls by a share of what is across the screen, from its left edge.
+function showShares(left: number, right: number): void {
+  const [from, to] = ownWindow.value ?? calls.value;
+  if (ownWindow.value) return showOrder(from + left * (to - from), from + right * (to - from));
+  const ticking = clock.value;
+  if (!ticking) return showCalls(from + left * (to - from), from + right * (to - from));
+  const [a, b] = [ticking.timeAt(from), ticking.timeAt(to)];
+  const all = ticking.timeAt(program.value!.calls);
+  const width = Math.min(all, (right - left) * (b - a));
+  const start = Math.min(Math.max(0, a + left * (b - a)), all - width);
+  showCalls(ticking.callAt(start), width >= all ? program.value!.calls : ticking.callAt(start + width));
+}
+// `around`: what stays where it is; a call, or a level or time of API order.
 export function zoom(factor: number, around?: number): void {
-  const [a, b] = calls.value;
-  const middle = around ?? route.value.at ?? (a + b) / 2;
-  const keep = Math.min(Math.max(middle, a), b);
-  showCalls(keep - (keep - a) * factor, keep + (b - keep) * factor);
+  const own = ownWindow.value;
+  const [a, b] = own ?? calls.value;
+  if (own) {
+    const share = around === undefined ? 0.5 : (around - a) / (b - a);
+    return showShares(share - share * factor, share + (1 - share) * factor);
+  }
+  const middle = around ?? route.value.at ?? (clock.value ? callOf({ from: a, to: b, clock: clock.value }, 0.5) : (a + b) / 2);
+  const share = shareOf({ from: a, to: b, clock: clock.value }, Math.min(Math.max(middle, a), b));
+  showShares(share - share * factor, share + (1 - share) * factor);
 }
 export function pan(share: number): void {
-  const [a, b] = calls.value;
-  showCalls(a + (b - a) * share, b + (b - a) * share);
+  showShares(share, 1 + share);
 }
 
 export function open(loaded: Loaded, keepPlace = false): void {

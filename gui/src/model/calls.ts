@@ -3,10 +3,13 @@
 import { ask } from '../work/client';
 import type { CallColumns, CallsPage, PagedCalls } from './report';
 
+export type By = 'level' | 'ordinal' | 'time';
+
 export interface Points {
   call: ArrayLike<number>; // index in issue order
   kind: ArrayLike<number>;
   level: ArrayLike<number>;
+  time: ArrayLike<number> | null; // ns
   lane: Uint16Array;
   at: Map<number, number>; // by call: its place here
   edges: { from: ArrayLike<number>; to: ArrayLike<number>; kind: ArrayLike<number> };
@@ -16,8 +19,13 @@ export function lanesOf(calls: CallColumns | PagedCalls): number[] {
   if ('overview' in calls) return calls.overview.lanes;
   return [...new Set(Array.from(calls.stream))].sort((a, b) => a - b);
 }
-export function extentOf(calls: CallColumns | PagedCalls, byLevel: boolean): number {
-  if (!byLevel) return Math.max(1, calls.count);
+export function knowsTime(calls: CallColumns | PagedCalls): boolean {
+  return 'overview' in calls ? calls.overview.by_time !== undefined : calls.time_ns !== undefined;
+}
+// `end`: of the device's work, ns.
+export function extentOf(calls: CallColumns | PagedCalls, by: By, end: number): number {
+  if (by === 'ordinal') return Math.max(1, calls.count);
+  if (by === 'time') return end + 1;
   if ('overview' in calls) return calls.overview.levels;
   let highest = 0;
   for (let i = 0; i < calls.level.length; i++) if (calls.level[i]! > highest) highest = calls.level[i]!;
@@ -34,7 +42,7 @@ export function pointsOf(columns: CallColumns | CallsPage, lanes: number[]): Poi
     lane[i] = laneOf.get(columns.stream[i]!) ?? 0;
     if ('call' in columns) at.set(call[i]!, i);
   }
-  return { call, kind: columns.kind, level: columns.level, lane, at, edges: { from: columns.edge_from, to: columns.edge_to, kind: columns.edge_kind } };
+  return { call, kind: columns.kind, level: columns.level, time: columns.time_ns ?? null, lane, at, edges: { from: columns.edge_from, to: columns.edge_to, kind: columns.edge_kind } };
 }
 export function placeIn(points: Points, call: number): number {
   if (points.at.size > 0) return points.at.get(call) ?? -1;

@@ -15,12 +15,42 @@ function isPacked(value: object): value is PackedColumn {
 }
 
 // The same memory for every column: fresh pages cost more than the numbers in them.
-let scratch = new Float64Array(0);
+let scratch = new Int32Array(0);
 
-function unpack(bytes: Uint8Array, place: PackedColumn): Float64Array {
-  if (place.at + place.bytes > bytes.length || place.count > place.bytes) throw new Error('This page is damaged: a column reaches beyond its end.');
-  if (scratch.length < place.count) scratch = new Float64Array(place.count);
-  const values = scratch.subarray(0, place.count);
+function unpack(bytes: Uint8Array, place: PackedColumn): Numbers {
+  const stop = place.at + place.bytes;
+  if (stop > bytes.length || place.count > place.bytes) throw damaged();
+  if (scratch.length < place.count) scratch = new Int32Array(place.count);
+  const values = scratch;
+  const n = place.count;
+  let at = place.at;
+  let value = 0;
+  let low = 0;
+  let high = 0;
+  for (let i = 0; i < n; i++) {
+    let byte = bytes[at++]!;
+    let zigzag = byte & 127;
+    for (let shift = 7; byte > 127; shift += 7) {
+      if (shift === 28) return unpackWide(bytes, place);
+      byte = bytes[at++]!;
+      zigzag |= (byte & 127) << shift;
+    }
+    const next = value + ((zigzag >>> 1) ^ -(zigzag & 1));
+    value = next | 0;
+    if (value !== next) return unpackWide(bytes, place);
+    values[i] = value;
+    if (value > high) high = value;
+    else if (value < low) low = value;
+  }
+  if (at > stop) throw damaged();
+  const all = values.subarray(0, n);
+  if (low < 0 || high > 65535) return all.slice();
+  return high < 256 ? new Uint8Array(all) : new Uint16Array(all);
+}
+
+// Of numbers that need more than 32 bits.
+function unpackWide(bytes: Uint8Array, place: PackedColumn): Float64Array {
+  const values = new Float64Array(place.count);
   const stop = place.at + place.bytes;
   let at = place.at;
   let value = 0;
@@ -42,21 +72,7 @@ function unpack(bytes: Uint8Array, place: PackedColumn): Float64Array {
   }
   return values;
 }
-
-// The narrowest array that keeps the values.
-function narrow(values: Float64Array): Numbers {
-  let low = 0;
-  let high = 0;
-  for (let i = 0; i < values.length; i++) {
-    const v = values[i]!;
-    if (v < low) low = v;
-    if (v > high) high = v;
-  }
-  if (low >= 0 && high < 256) return new Uint8Array(values);
-  if (low >= 0 && high < 65536) return new Uint16Array(values);
-  if (low >= -2147483648 && high < 2147483648) return new Int32Array(values);
-  return values.slice();
-}
+const damaged = (): Error => new Error('This page is damaged: a column reaches beyond its end.');
 
 // Puts the columns in the place of their descriptions, anywhere in the head.
 function fill(value: unknown, bytes: Uint8Array): unknown {
@@ -65,7 +81,7 @@ function fill(value: unknown, bytes: Uint8Array): unknown {
     if (typeof value[0] === 'object') value.forEach((v, k) => (value[k] = fill(v, bytes)));
     return value;
   }
-  if (isPacked(value)) return narrow(unpack(bytes, value));
+  if (isPacked(value)) return unpack(bytes, value);
   const record = value as Record<string, unknown>;
   for (const key of Object.keys(record)) if (typeof record[key] === 'object') record[key] = fill(record[key], bytes);
   return value;

@@ -1,34 +1,67 @@
 // SPDX-License-Identifier: Apache-2.0
 // Live bytes by call: a step curve with a pyramid of maxima, so that a pixel of any width shows its true highest
-// value, at any zoom.
+// value, at any zoom. The pyramid stands on cells of calls, so that a place in it is found without searching.
 
 import type { Numbers } from './columns';
 
 const kFanOut = 4;
-const kScanned = 24; // steps that are looked at one by one
+const kStepsOfCell = 4; // about
+
+// Highest values of cells of calls, and the first call in each that has it.
+interface Level {
+  most: Float64Array;
+  at: Uint32Array;
+}
 
 export class Curve {
-  private readonly maxima: Float64Array[];
+  // A cell is 2^shift calls; `first` has the first step in it or after it. Levels above the cells take four each.
+  private readonly shift: number;
+  private readonly first: Uint32Array;
+  private readonly levels: Level[];
   constructor(
     readonly at: Uint32Array, // call of each step, rising
     readonly bytes: Float64Array, // live from this step to the next
     readonly end: number, // calls there are
     readonly stretch = 1, // calls of a step that shows only the highest value in them; 1: every step is there
   ) {
-    this.maxima = [bytes];
-    for (let below = bytes; below.length > kFanOut; below = this.maxima[this.maxima.length - 1]!) {
-      const level = new Float64Array(Math.ceil(below.length / kFanOut));
-      for (let i = 0; i < below.length; i++) {
-        const to = (i / kFanOut) | 0;
-        if (below[i]! > level[to]!) level[to] = below[i]!;
+    const n = at.length;
+    const calls = Math.max(end, n > 0 ? at[n - 1]! : 0) + 1;
+    let shift = 0;
+    while (calls / 2 ** shift > n / kStepsOfCell + 1) shift++;
+    this.shift = shift;
+    const cells = Math.ceil(calls / 2 ** shift);
+    this.first = new Uint32Array(cells + 1);
+    const most = new Float64Array(cells);
+    const where = new Uint32Array(cells);
+    let step = 0;
+    let live = 0;
+    for (let cell = 0; cell < cells; cell++) {
+      this.first[cell] = step;
+      const stop = (cell + 1) * 2 ** shift;
+      let best = live;
+      let bestAt = cell * 2 ** shift;
+      if (step < n && at[step] === bestAt) best = live = bytes[step++]!;
+      for (; step < n && at[step]! < stop; step++) {
+        live = bytes[step]!;
+        if (live > best) {
+          best = live;
+          bestAt = at[step]!;
+        }
       }
-      this.maxima.push(level);
+      most[cell] = best;
+      where[cell] = bestAt;
     }
+    this.first[cells] = n;
+    this.levels = [{ most, at: where }];
+    for (let below = this.levels[0]!; below.most.length > kFanOut; below = this.levels[this.levels.length - 1]!) this.levels.push(above(below));
   }
   // The last step at or before `call`; -1 before the first.
   stepAt(call: number): number {
-    let low = 0;
-    let high = this.at.length;
+    const cell = Math.floor(call / 2 ** this.shift);
+    if (!(cell >= 0)) return -1;
+    if (cell >= this.first.length - 1) return this.at.length - 1;
+    let low = this.first[cell]!;
+    let high = this.first[cell + 1]!;
     while (low < high) {
       const mid = (low + high) >>> 1;
       if (this.at[mid]! <= call) low = mid + 1;
@@ -40,103 +73,94 @@ export class Curve {
     const step = this.stepAt(call);
     return step < 0 ? 0 : this.bytes[step]!;
   }
-  // The first call in [a, b) with the highest value there.
-  highestAt(a: number, b: number): number {
-    const from = Math.max(0, this.stepAt(a));
-    const to = this.stepAt(Math.max(a, b - 1e-9)) + 1;
-    if (from >= to) return a;
-    return Math.max(a, this.at[this.firstReaching(from, to, this.highestOf(from, to))]!);
-  }
-  // The highest value at calls in [a, b).
-  highest(a: number, b: number): number {
-    return this.highestOf(Math.max(0, this.stepAt(a)), this.stepAt(Math.max(a, b - 1e-9)) + 1);
-  }
-  // Up and down the pyramid to the first step that reaches `most`.
-  private firstReaching(from: number, to: number, most: number): number {
-    while (from < to && this.bytes[from]! < most) {
-      let level = 0;
-      let width = 1;
-      while (level + 1 < this.maxima.length && from % (width * kFanOut) === 0 && this.maxima[level + 1]![from / (width * kFanOut)]! < most) {
+  // The highest value at calls in [a, b), and the first place of it there.
+  private best(a: number, b: number): { most: number; at: number } {
+    let step = this.stepAt(a);
+    let most = step < 0 ? 0 : this.bytes[step]!;
+    let at = a;
+    const last = this.stepAt(Math.ceil(b) - 1);
+    const scan = (stop: number): void => {
+      for (step++; step <= stop; step++)
+        if (this.bytes[step]! > most) {
+          most = this.bytes[step]!;
+          at = this.at[step]!;
+        }
+      step = stop;
+    };
+    const size = 2 ** this.shift;
+    let cell = Math.ceil(a / size);
+    const end = Math.min(Math.floor(b / size), this.levels[0]!.most.length);
+    if (cell >= end) {
+      scan(last);
+      return { most, at };
+    }
+    scan(Math.max(step, this.first[cell]! - 1));
+    const take = (level: number, i: number): void => {
+      const { most: values, at: places } = this.levels[level]!;
+      if (values[i]! > most) {
+        most = values[i]!;
+        at = places[i]!;
+      }
+    };
+    // From left to right: first up the levels, then down again.
+    let level = 0;
+    for (let width = 1; cell < end;) {
+      while (level + 1 < this.levels.length && cell % (width * kFanOut) === 0 && cell + width * kFanOut <= end) {
         level++;
         width *= kFanOut;
       }
-      from += width;
-    }
-    return Math.min(from, this.at.length - 1);
-  }
-  // Of the steps [from, to).
-  private highestOf(from: number, to: number): number {
-    let best = 0;
-    let level = 0;
-    while (from < to) {
-      const row = this.maxima[level]!;
-      while (from < to && from % kFanOut !== 0) best = Math.max(best, row[from++]!);
-      while (from < to && to % kFanOut !== 0) best = Math.max(best, row[--to]!);
-      if (from >= to) break;
-      if (level + 1 >= this.maxima.length) {
-        for (; from < to; from++) best = Math.max(best, row[from]!);
-        break;
+      while (cell + width > end) {
+        level--;
+        width /= kFanOut;
       }
-      from /= kFanOut;
-      to /= kFanOut;
-      level++;
+      take(level, cell / width);
+      cell += width;
     }
-    return best;
+    step = this.first[end]! - 1;
+    scan(Math.max(step, last));
+    return { most, at };
   }
-  // Of `n` windows side by side, `width` calls each from `from` on: the highest values, and where they are first reached.
-  windows(from: number, width: number, n: number): { most: Float64Array; at: Float64Array } {
+  // The first call in [a, b) with the highest value there.
+  highestAt(a: number, b: number): number {
+    return this.best(a, b).at;
+  }
+  // The highest value at calls in [a, b).
+  highest(a: number, b: number): number {
+    return this.best(a, b).most;
+  }
+  // Of the windows between each edge and the next: the highest values, and where they are first reached.
+  windows(edges: Float64Array): { most: Float64Array; at: Float64Array } {
+    const n = edges.length - 1;
     const most = new Float64Array(n);
     const at = new Float64Array(n);
-    let step = this.stepAt(from); // the one that holds at the window's begin
     for (let k = 0; k < n; k++) {
-      const a = from + k * width;
-      const b = a + width;
-      let next = step;
-      let far = 1;
-      // On to the last step before the window's end: in growing strides, then by halves.
-      while (next + far < this.at.length && this.at[next + far]! < b) {
-        next += far;
-        far *= 2;
-      }
-      for (; far >= 1; far >>= 1) while (next + far < this.at.length && this.at[next + far]! < b) next += far;
-      at[k] = a;
-      if (next - step <= kScanned) {
-        for (let i = Math.max(0, step); i <= next; i++)
-          if (this.bytes[i]! > most[k]!) {
-            most[k] = this.bytes[i]!;
-            at[k] = Math.max(a, this.at[i]!);
-          }
-      } else {
-        most[k] = this.highestOf(Math.max(0, step), next + 1);
-        at[k] = Math.max(a, this.at[this.firstReaching(Math.max(0, step), next + 1, most[k]!)]!);
-      }
-      step = next;
+      const found = this.best(edges[k]!, Math.max(edges[k + 1]!, edges[k]! + 1e-6));
+      most[k] = found.most;
+      at[k] = found.at;
     }
     return { most, at };
   }
-  // The values at calls that rise.
   valuesAt(calls: Float64Array): Float64Array {
-    const values = new Float64Array(calls.length);
-    let step = calls.length > 0 ? this.stepAt(calls[0]!) : -1;
-    for (let k = 0; k < calls.length; k++) {
-      let far = 1;
-      while (step + far < this.at.length && this.at[step + far]! <= calls[k]!) {
-        step += far;
-        far *= 2;
-      }
-      for (; far >= 1; far >>= 1) while (step + far < this.at.length && this.at[step + far]! <= calls[k]!) step += far;
-      values[k] = step < 0 ? 0 : this.bytes[step]!;
-    }
-    return values;
+    return calls.map((call) => this.valueAt(call));
   }
   get peak(): number {
     return this.highest(0, this.end + 1);
   }
   peakCall(): number {
-    let best = 0;
-    for (let i = 1; i < this.bytes.length; i++) if (this.bytes[i]! > this.bytes[best]!) best = i;
-    return this.at[best] ?? 0;
+    return this.highestAt(0, this.end + 1);
   }
+}
+
+function above(below: Level): Level {
+  const n = Math.ceil(below.most.length / kFanOut);
+  const level: Level = { most: new Float64Array(n), at: new Uint32Array(n) };
+  for (let i = 0; i < n; i++) {
+    let best = i * kFanOut;
+    for (let k = best + 1; k < Math.min(below.most.length, (i + 1) * kFanOut); k++) if (below.most[k]! > below.most[best]!) best = k;
+    level.most[i] = below.most[best]!;
+    level.at[i] = below.at[best]!;
+  }
+  return level;
 }
 
 // Lifetimes [begin, end) with sizes, of the members for which `counts` holds, as steps. At one call, what ends ends before

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // One program's report with its objects in typed arrays: what every view reads.
+import { clockOf, type Clock } from './clock';
 import { Curve, curveOf } from './curve';
 import type { Numbers } from './columns';
 import { holders, livesOf } from './lives';
 import type { AccessLine, Api, Finding, Frame, Report, ReportObject } from './report';
+import { ask } from '../work/client';
+import type { Steps } from '../work/messages';
 import { place, plain } from './words';
 
 export const kNone = -1;
+const kAtOnce = 30_000; // objects
 
 export class Program {
   readonly count: number;
@@ -26,6 +30,8 @@ export class Program {
   readonly lane: Numbers | null = null;
   readonly address: Numbers | null = null; // from addressBase; below 0: not known
   readonly addressBase: bigint = 0n;
+  readonly clock: Clock | null;
+  readonly requested: Int32Array | null = null; // calls from which its memory only waits for streams; kNone: none
   readonly uses: { from: Uint32Array; call: Numbers; flags: Numbers } | null = null; // by object: from[i] to from[i + 1]
   readonly nameAt: Numbers;
   readonly names: string[] = [];
@@ -37,6 +43,8 @@ export class Program {
   private readonly placeOf = new Map<number, number>();
   private readonly idsRise: boolean;
   private curves = new Map<number, Curve>();
+  private readonly reserves = new Map<number, Curve>();
+  private seenDevices: number[] | null = null;
   readonly findingsOf = new Map<number, number[]>(); // by object's place
   readonly stateAtPeak = new Map<number, string>(); // by object's place, of the highest peak
 
@@ -86,12 +94,15 @@ export class Program {
         this.address = objects.address;
         this.addressBase = BigInt(objects.address_base ?? 0);
       }
+      const { free_requested } = objects;
+      if (free_requested) this.requested = Int32Array.from({ length: n }, (_, i) => (free_requested[i]! < 0 ? kNone : this.begin[i]! + free_requested[i]!));
       if (objects.use_count && objects.use_call && objects.use_flags) {
         const from = new Uint32Array(n + 1);
         for (let i = 0; i < n; i++) from[i + 1] = from[i]! + objects.use_count[i]!;
         this.uses = { from, call: objects.use_call, flags: objects.use_flags };
       }
     }
+    this.clock = clockOf(report, this.calls);
     let rise = true;
     for (let i = 1; i < n; i++) if (this.id[i]! <= this.id[i - 1]!) rise = false;
     this.idsRise = rise;
@@ -233,25 +244,63 @@ export class Program {
   get isThinned(): boolean {
     return this.count < this.totalObjects;
   }
+  // Of many objects first the highest bytes of each stretch of calls, as drgpum tells them; every step once the worker has
+  // worked them out (`loadCurve`).
   curve(device: number): Curve {
     let curve = this.curves.get(device);
     if (!curve) {
       const given = this.report.curves?.find((c) => c.device === device);
-      if (given?.at && given.bytes) curve = new Curve(given.at as Uint32Array, given.bytes as Float64Array, this.calls);
-      else if (given && this.isThinned) curve = new Curve(Uint32Array.from({ length: given.highest.length }, (_, k) => k * given.stretch), Float64Array.from(given.highest), this.calls, given.stretch);
+      if (given && (this.isThinned || this.isLarge)) curve = new Curve(Uint32Array.from({ length: given.highest.length }, (_, k) => k * given.stretch), Float64Array.from(given.highest), this.calls, given.stretch);
       else curve = curveOf(this.begin, this.end, this.size, this.calls, (i) => this.device[i] === device && this.holdsMemory(i));
       this.curves.set(device, curve);
     }
     return curve;
+  }
+  get isLarge(): boolean {
+    return this.number !== null && this.count > kAtOnce;
+  }
+  // True where the curve has become exact by it.
+  async loadCurve(device: number): Promise<boolean> {
+    if (!this.isLarge || this.isThinned || this.curve(device).stretch === 1) return false;
+    const { at, bytes } = await ask<Steps>({ ask: 'steps', program: this.number!, device });
+    this.curves.set(device, new Curve(at, bytes, this.calls));
+    return true;
+  }
+  // What pools hold of a device; null where no pool is known.
+  reserved(device: number): Curve | null {
+    const given = this.report.curves?.find((c) => c.device === device);
+    if (!given?.reserved) return null;
+    let curve = this.reserves.get(device);
+    if (!curve) {
+      const { reserved, stretch } = given;
+      curve = new Curve(Uint32Array.from({ length: reserved.length }, (_, k) => k * stretch), Float64Array.from(reserved), this.calls, stretch);
+      this.reserves.set(device, curve);
+    }
+    return curve;
+  }
+  get mainDevice(): number {
+    return this.report.peaks[0]?.device ?? this.devices[0] ?? 0;
+  }
+  // Bytes that a device has; 0: not known.
+  capacity(device: number): number {
+    const known = this.report.devices?.find((d) => d.id === device);
+    return known ? known.memory_bytes : this.report.device.memory_bytes;
+  }
+  deviceName(device: number): string {
+    const known = this.report.devices?.find((d) => d.id === device);
+    return known && known.name !== '' ? plain(known.name, 60) : `device ${device}`;
   }
   pinnedCurve(): Curve {
     const pinned = this.kinds.indexOf('pinned');
     return curveOf(this.begin, this.end, this.size, this.calls, (i) => this.kind[i] === pinned);
   }
   get devices(): number[] {
-    const seen = new Set<number>();
-    for (let i = 0; i < this.count; i++) seen.add(this.device[i]!);
-    return [...seen].sort((a, b) => a - b);
+    if (!this.seenDevices) {
+      const seen = new Set<number>();
+      for (let i = 0; i < this.count; i++) seen.add(this.device[i]!);
+      this.seenDevices = [...seen].sort((a, b) => a - b);
+    }
+    return this.seenDevices;
   }
   // Places of what is alive at a call, largest first.
   liveAt(call: number, device: number): number[] {

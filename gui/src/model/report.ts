@@ -128,6 +128,7 @@ export interface ObjectColumns {
   lane?: Numbers; // rows in which no two overlap
   address?: Numbers;
   address_base?: string;
+  free_requested?: Numbers; // calls from begin to where the program gives it back and its memory waits for streams; -1: at once
   use_count?: Numbers; // by object: how many of the uses below are its own
   use_call?: Numbers;
   use_flags?: Numbers; // 1 reads, 2 writes, 4 by a kernel
@@ -146,6 +147,7 @@ export interface CallColumns {
   site: Numbers; // place in object columns' frames; -1 none
   kernel: Numbers;
   level: Numbers; // length of the longest path to the call
+  time_ns?: Numbers; // when the device comes to it
   edge_from: Numbers;
   edge_to: Numbers; // rising
   edge_kind: Numbers; // kEdgeKinds
@@ -161,7 +163,7 @@ export interface PagedCalls {
   count: number;
   page_calls: number;
   page_levels: number[]; // the level that each page by level begins with
-  overview: { stretches: number; levels: number; lanes: number[]; by_call: Numbers; by_level: Numbers };
+  overview: { stretches: number; levels: number; lanes: number[]; by_call: Numbers; by_level: Numbers; by_time?: Numbers };
   critical?: Numbers;
   kinds: string[];
   names: string[];
@@ -176,8 +178,44 @@ export interface CurveColumns {
   stretch: number; // calls
   highest: Numbers;
   lowest: Numbers;
-  at?: Numbers; // every step, where the page works them out
-  bytes?: Numbers;
+  reserved?: Numbers; // highest, of what pools hold
+}
+// Phases of the program, by rising begin; no two of a row overlap.
+export interface PhaseColumns {
+  count: number;
+  total_count: number;
+  begin: Numbers;
+  length: Numbers; // calls
+  row: Numbers;
+  name: Numbers;
+  names: string[];
+  iterations: Numbers; // the calls at which they begin
+}
+// When the device comes to every `stretch`th call.
+export interface ClockColumns {
+  stretch: number;
+  end_ns: number;
+  ns: Numbers;
+}
+// Accesses inside an object, in equal parts of it: a row for each launch, or for several that follow each other.
+export interface InsideColumns {
+  id: number;
+  launches: number;
+  sampled: boolean; // some blocks of each launch
+  parts: number;
+  row_first: number[]; // calls
+  row_last: number[];
+  row_launches: number[];
+  counts: Numbers; // row by row
+  touched: Numbers; // by part: 1 read, 2 written, 4 not all of its bytes
+}
+export interface DevicePeak {
+  id: number;
+  kind: string;
+  name: string;
+  memory_bytes: number;
+  peak_bytes: number;
+  peak_after_all_fixes_bytes: number;
 }
 export interface Report {
   version: number;
@@ -205,6 +243,12 @@ export interface Report {
   suppressed?: { pattern: string; site: string; reason: string; count: number }[];
   calls?: CallColumns | PagedCalls;
   curves?: CurveColumns[];
+  devices?: DevicePeak[];
+  timeline?: { device: number; call: number[]; bytes: number[]; time_ns: number[] | null }[]; // at most 1,000 points each
+  device_time_ns?: number;
+  phases?: PhaseColumns;
+  clock?: ClockColumns | null;
+  inside?: InsideColumns[];
   access_lines?: Record<string, AccessLine[]>; // by object id, where `objects` are columns
   findings_left_out?: { pattern: string; count: number; wasted_bytes: number }[];
   sources?: Record<string, { first: number; lines: string[] }[]>;

@@ -12,12 +12,18 @@ export interface Route {
   finding: number | null; // its place
   from: number; // window of calls [from, to); to 0: all
   to: number;
+  low: number; // window [low, high) of API order, in its levels or ns; high 0: all
+  high: number;
   at: number | null; // cursor, a call
   sort: SortKey;
   query: string;
   metric: string;
+  device: number | null; // its number; null: that of the highest peak
+  across: Axis;
 }
-export const kStart: Route = { view: 'findings', rank: 0, object: null, finding: null, from: 0, to: 0, at: null, sort: 'size', query: '', metric: 'peak' };
+export const kAxes = ['calls', 'time'] as const;
+export type Axis = (typeof kAxes)[number]; // order of issue, or the device's time
+export const kStart: Route = { view: 'findings', rank: 0, object: null, finding: null, from: 0, to: 0, low: 0, high: 0, at: null, sort: 'size', query: '', metric: 'peak', device: null, across: 'calls' };
 
 export function parseRoute(hash: string): Route {
   const q = new URLSearchParams(hash.replace(/^#/, ''));
@@ -33,10 +39,14 @@ export function parseRoute(hash: string): Route {
     finding: whole('finding'),
     from: whole('from') ?? 0,
     to: whole('to') ?? 0,
+    low: whole('low') ?? 0,
+    high: whole('high') ?? 0,
     at: whole('at'),
     sort: one(kSortKeys, 'sort', kStart.sort),
     query: (q.get('q') ?? '').slice(0, 500),
     metric: (q.get('metric') ?? kStart.metric).slice(0, 20),
+    device: whole('device'),
+    across: one(kAxes, 'across', kStart.across),
   };
 }
 
@@ -50,9 +60,13 @@ export function routeText(r: Route): string {
   add('finding', r.finding, null);
   add('from', Math.round(r.from), 0);
   add('to', Math.round(r.to), 0);
+  add('low', Math.round(r.low), 0);
+  add('high', Math.round(r.high), 0);
   add('at', r.at, null);
   add('sort', r.sort, kStart.sort);
   add('q', r.query, '');
   add('metric', r.metric, kStart.metric);
+  add('device', r.device, null);
+  add('across', r.across, kStart.across);
   return `#${q.toString()}`;
 }

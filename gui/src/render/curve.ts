@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Paints live bytes over calls.
+import { callOf, duration, edgesOf, shareOf, type Across, type Clock } from '../model/clock';
 import type { Curve } from '../model/curve';
 import { bytes, count } from '../model/words';
 import { byteTicks, imageFor, ink, pixelOf, ticks } from './ink';
 
-export interface CurveScene {
+export interface CurveScene extends Across {
   g: CanvasRenderingContext2D;
   width: number;
   height: number;
-  from: number; // calls [from, to)
-  to: number;
   curve: Curve;
   top: number; // highest value on the axis
   capacity?: number; // drawn when within sight
+  reserved?: Curve | null; // what pools hold
+  ceiling?: number; // pixels on top that something else is painted in
   removed?: { from: number; to: number; bytes: number } | null; // what a fix takes away
   peakAt?: number | null;
   cursor?: number | null;
@@ -23,13 +24,14 @@ export interface CurveScene {
 const kBottom = 18;
 const kManySteps = 100_000; // beyond them a column is two pixels wide, beyond ten times as many three; its value is the highest in it all the same
 
-export function xOf(s: { from: number; to: number; width: number; left?: number }, call: number): number {
+type Box = Across & { width: number; left?: number };
+export function xOf(s: Box, call: number): number {
   const left = s.left ?? 64;
-  return left + ((call - s.from) / (s.to - s.from)) * (s.width - left);
+  return left + shareOf(s, call) * (s.width - left);
 }
-export function callAt(s: { from: number; to: number; width: number; left?: number }, x: number): number {
+export function callAt(s: Box, x: number): number {
   const left = s.left ?? 64;
-  return s.from + ((x - left) / Math.max(1, s.width - left)) * (s.to - s.from);
+  return callOf(s, (x - left) / Math.max(1, s.width - left));
 }
 
 export function paintCurve(s: CurveScene): void {
@@ -38,7 +40,8 @@ export function paintCurve(s: CurveScene): void {
   const c = ink();
   const left = s.left ?? 64;
   const floor = height - kBottom;
-  const y = (v: number): number => floor - (v / s.top) * (floor - 6);
+  const ceiling = s.ceiling ?? 0;
+  const y = (v: number): number => floor - (v / s.top) * (floor - 6 - ceiling);
   g.fillStyle = c.paper;
   g.fillRect(0, 0, width, height);
   g.font = '11px system-ui, sans-serif';
@@ -54,8 +57,8 @@ export function paintCurve(s: CurveScene): void {
   }
   const wide = s.curve.at.length > kManySteps ? (s.curve.at.length > 10 * kManySteps ? 3 : 2) : 1; // pixels of a column
   const columns = Math.max(1, Math.floor((width - left) / wide));
-  const scale = (s.to - s.from) / columns;
-  const { most, at } = s.curve.windows(s.from, scale, columns);
+  const edges = edgesOf(s, columns);
+  const { most, at } = s.curve.windows(edges);
   const outline = (value: (px: number) => number, colour: string, thick: number): void => {
     g.fillStyle = colour;
     let before = y(value(0));
@@ -80,7 +83,7 @@ export function paintCurve(s: CurveScene): void {
   outline((px) => most[px]!, c.curve, 1.5);
   if (s.removed) {
     const r = s.removed;
-    dashed((px) => most[px]! - (s.from + (px + 1) * scale > r.from && s.from + px * scale < r.to ? r.bytes : 0));
+    dashed((px) => most[px]! - (edges[px + 1]! > r.from && edges[px]! < r.to ? r.bytes : 0));
     g.lineWidth = 1.5;
     g.strokeStyle = c.save;
     g.setLineDash([5, 3]);
@@ -92,8 +95,7 @@ export function paintCurve(s: CurveScene): void {
     const share = s.compare.end / Math.max(1, s.curve.end);
     g.beginPath();
     for (let px = 0; px < columns; px++) {
-      const a = (s.from + px * scale) * share;
-      const v = y(s.compare.highest(a, a + scale * share));
+      const v = y(s.compare.highest(edges[px]! * share, edges[px + 1]! * share));
       g.lineTo(left + px * wide, v);
       g.lineTo(left + (px + 1) * wide, v);
     }
@@ -103,7 +105,16 @@ export function paintCurve(s: CurveScene): void {
     g.stroke();
     g.setLineDash([]);
   }
-  if (s.capacity && s.capacity <= s.top) line(g, left, width, y(s.capacity), c.leaked);
+  if (s.reserved) {
+    const held = s.reserved.windows(edges).most;
+    outline((px) => held[px]!, c.ink, 1.5);
+  }
+  if (s.capacity && s.capacity <= s.top) {
+    line(g, left, width, y(s.capacity), c.leaked);
+    g.fillStyle = c.leaked;
+    g.textAlign = 'right';
+    g.fillText(`device: ${bytes(s.capacity)}`, width - 4, y(s.capacity) + 9);
+  }
   if (s.peakAt !== null && s.peakAt !== undefined && s.peakAt >= s.from && s.peakAt <= s.to) {
     const px = xOf(s, s.peakAt + 0.5);
     g.fillStyle = c.leaked;
@@ -205,8 +216,9 @@ export function paintShare(s: { g: CanvasRenderingContext2D; width: number; heig
   paintCallAxis(g, s, floor, left);
 }
 
-export function paintCallAxis(g: CanvasRenderingContext2D, s: { from: number; to: number; width: number; left?: number }, top: number, left: number): void {
+export function paintCallAxis(g: CanvasRenderingContext2D, s: Box, top: number, left: number): void {
   const c = ink();
+  if (s.clock) return paintTimeAxis(g, s, s.clock, top, left);
   g.fillStyle = c.line;
   g.fillRect(left, top, s.width - left, 1);
   g.font = '11px system-ui, sans-serif';
@@ -218,6 +230,23 @@ export function paintCallAxis(g: CanvasRenderingContext2D, s: { from: number; to
     g.fillRect(x, top, 1, 5);
     g.fillStyle = c.dim;
     if (x < s.width - 40) g.fillText(t === 0 ? 'call 0' : count(t), x + 3, top + 10);
+  }
+}
+
+function paintTimeAxis(g: CanvasRenderingContext2D, s: Box, clock: Clock, top: number, left: number): void {
+  const c = ink();
+  g.fillStyle = c.line;
+  g.fillRect(left, top, s.width - left, 1);
+  g.font = '11px system-ui, sans-serif';
+  g.textAlign = 'left';
+  g.textBaseline = 'middle';
+  const [a, b] = [clock.timeAt(s.from), clock.timeAt(s.to)];
+  for (const t of ticks(a, b, s.width / 130)) {
+    const x = left + ((t - a) / Math.max(1e-3, b - a)) * (s.width - left);
+    g.fillStyle = c.line;
+    g.fillRect(x, top, 1, 5);
+    g.fillStyle = c.dim;
+    if (x < s.width - 50) g.fillText(t === 0 ? '0, first work' : duration(t), x + 3, top + 10);
   }
 }
 

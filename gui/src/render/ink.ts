@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Colours of the page for canvases, and hatchings: what is unused has a pattern as well as a colour.
 
-const kNames = ['paper', 'ink', 'dim', 'line', 'panel', 'used', 'head', 'tail', 'idle', 'unused', 'leaked', 'select', 'curve', 'curvefill', 'save'] as const;
+const kNames = ['paper', 'ink', 'dim', 'line', 'panel', 'used', 'head', 'tail', 'idle', 'unused', 'leaked', 'pending', 'select', 'curve', 'curvefill', 'save'] as const;
 export type Ink = Record<(typeof kNames)[number], string>;
 
 let cached: Ink | null = null;

@@ -1,23 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 // Paints calls in lanes, a lane for each stream.
-import { placeIn, type Points } from '../model/calls';
+import { placeIn, type By, type Points } from '../model/calls';
+import { duration } from '../model/clock';
 import type { PagedCalls } from '../model/report';
 import { count } from '../model/words';
 import { paintCallAxis } from './curve';
-import { ink, pixelOf } from './ink';
+import { ink, pixelOf, ticks } from './ink';
 
-export const kLane = 34;
+// Few lanes are high: there is room for them.
+export function laneHeight(lanes: number): number {
+  return Math.max(34, Math.min(64, Math.floor(220 / Math.max(1, lanes))));
+}
 export const kLanesLeft = 96;
 
 export interface LanesScene {
   g: CanvasRenderingContext2D;
   width: number;
   height: number;
-  from: number; // levels or calls [from, to)
+  from: number; // levels, calls or ns [from, to)
   to: number;
-  extent: number; // levels or calls there are
-  byLevel: boolean;
+  extent: number; // levels, calls or ns there are
+  by: By;
   lanes: number[];
+  lane: number; // height
   kinds: string[];
   points: Points[];
   overview: PagedCalls['overview'] | null; // instead of points
@@ -28,7 +33,10 @@ export interface LanesScene {
 }
 
 const xAt = (s: LanesScene, v: number): number => kLanesLeft + ((v - s.from) / (s.to - s.from)) * (s.width - kLanesLeft);
-const valueOf = (s: LanesScene, points: Points, k: number): number => (s.byLevel ? points.level[k]! : points.call[k]!);
+const valueOf = (s: LanesScene, points: Points, k: number): number => valueIn(points, k, s.by);
+export function valueIn(points: Points, k: number, by: By): number {
+  return by === 'level' ? points.level[k]! : by === 'time' ? points.time?.[k] ?? 0 : points.call[k]!;
+}
 export function colourOf(kind: string): string {
   const c = ink();
   return { alloc: c.save, free: c.tail, launch: c.used, memcpy: c.head, memset: c.idle }[kind] ?? c.dim;
@@ -44,9 +52,9 @@ export function paintLanes(s: LanesScene): void {
   g.textAlign = 'left';
   s.lanes.forEach((stream, k) => {
     g.fillStyle = c.dim;
-    g.fillText(stream < 0 ? 'host' : `stream ${stream}`, 4, k * kLane + kLane / 2);
+    g.fillText(stream < 0 ? 'host' : `stream ${stream}`, 4, k * s.lane + s.lane / 2);
     g.fillStyle = c.line;
-    g.fillRect(kLanesLeft, k * kLane + kLane - 1, width - kLanesLeft, 1);
+    g.fillRect(kLanesLeft, k * s.lane + s.lane - 1, width - kLanesLeft, 1);
   });
   g.save();
   g.beginPath();
@@ -63,12 +71,12 @@ export function paintLanes(s: LanesScene): void {
 // A column of a lane is split by the kinds of the calls in it.
 function paintOverview(s: LanesScene, overview: PagedCalls['overview']): void {
   const { g } = s;
-  const counts = s.byLevel ? overview.by_level : overview.by_call;
+  const counts = { level: overview.by_level, ordinal: overview.by_call, time: overview.by_time ?? overview.by_call }[s.by];
   const kinds = s.kinds.length;
   const perStretch = s.extent / overview.stretches;
   const ratio = g.getTransform().a;
   const columns = Math.floor((s.width - kLanesLeft) * ratio);
-  const tall = Math.round((kLane - 13) * ratio);
+  const tall = Math.round((s.lane - 13) * ratio);
   const colours = s.kinds.map((kind) => pixelOf(colourOf(kind)));
   const paper = pixelOf(ink().paper);
   s.lanes.forEach((_, lane) => {
@@ -87,7 +95,7 @@ function paintOverview(s: LanesScene, overview: PagedCalls['overview']): void {
         for (const stop = Math.round((tall * sum) / all); y < stop; y++) pixels[y * columns + x] = colours[k]!;
       }
     }
-    g.putImageData(image, Math.round(kLanesLeft * ratio), Math.round((lane * kLane + 6) * ratio));
+    g.putImageData(image, Math.round(kLanesLeft * ratio), Math.round((lane * s.lane + 6) * ratio));
   });
 }
 
@@ -97,7 +105,7 @@ function paintPoints(s: LanesScene, points: Points): void {
   const cell = (s.width - kLanesLeft) / (s.to - s.from);
   const colours = s.kinds.map(colourOf);
   const drawn = new Int32Array(s.lanes.length).fill(-1);
-  const w = Math.max(1, Math.min(cell - 1, 40));
+  const w = s.by === 'time' ? 3 : Math.max(1, Math.min(cell - 1, 40)); // how long a call takes is not known
   for (let k = 0; k < points.kind.length; k++) {
     const v = valueOf(s, points, k);
     if (v < s.from - 1 || v > s.to) continue;
@@ -108,19 +116,19 @@ function paintPoints(s: LanesScene, points: Points): void {
     if (cell < 1 && !isMarked && drawn[lane] === (x | 0)) continue;
     drawn[lane] = x | 0;
     g.fillStyle = colours[points.kind[k]!]!;
-    g.fillRect(x, lane * kLane + 6, w, kLane - 13);
+    g.fillRect(x, lane * s.lane + 6, w, s.lane - 13);
     if (!isMarked) continue;
     g.strokeStyle = c.select;
     g.lineWidth = 2;
-    g.strokeRect(x - 1, lane * kLane + 5, w + 2, kLane - 11);
+    g.strokeRect(x - 1, lane * s.lane + 5, w + 2, s.lane - 11);
   }
 }
 
 function centre(s: LanesScene, call: number): [number, number] | null {
-  const half = Math.min((s.width - kLanesLeft) / (s.to - s.from), 40) / 2;
+  const half = s.by === 'time' ? 1.5 : Math.min((s.width - kLanesLeft) / (s.to - s.from), 40) / 2;
   for (const points of s.points) {
     const k = placeIn(points, call);
-    if (k >= 0) return [xAt(s, valueOf(s, points, k)) + half, points.lane[k]! * kLane + kLane / 2];
+    if (k >= 0) return [xAt(s, valueOf(s, points, k)) + half, points.lane[k]! * s.lane + s.lane / 2];
   }
   return null;
 }
@@ -160,11 +168,15 @@ function paintEdge(s: LanesScene, edge: LanesScene['edges'][number]): void {
 function paintAxis(s: LanesScene): void {
   const { g, height, width } = s;
   const c = ink();
-  if (!s.byLevel) return paintCallAxis(g, { from: s.from, to: s.to, width, left: kLanesLeft }, height - 20, kLanesLeft);
+  if (s.by === 'ordinal') return paintCallAxis(g, { from: s.from, to: s.to, width, left: kLanesLeft }, height - 20, kLanesLeft);
   g.fillStyle = c.line;
   g.fillRect(kLanesLeft, height - 20, width, 1);
   g.fillStyle = c.dim;
-  g.fillText(`level ${count(Math.round(s.from))}`, kLanesLeft, height - 10);
-  g.textAlign = 'right';
-  g.fillText(`level ${count(Math.round(s.to))}`, width - 4, height - 10);
+  const word = (v: number): string => (s.by === 'time' ? duration(v) : `level ${count(Math.round(v))}`);
+  for (const t of ticks(s.from, s.to, (width - kLanesLeft) / 130, s.by === 'level')) {
+    g.fillStyle = c.line;
+    g.fillRect(xAt(s, t), height - 20, 1, 5);
+    g.fillStyle = c.dim;
+    if (xAt(s, t) < width - 60) g.fillText(word(t), xAt(s, t) + 3, height - 10);
+  }
 }

@@ -2,15 +2,14 @@
 // Paints lifetimes of objects in rows, at any number of them: per row only what is in the window, found by binary
 // search; what is narrower than a pixel is merged with its neighbours.
 import type { Rows, Tile } from '../work/messages';
+import { shareOf, type Across } from '../model/clock';
 import type { Program } from '../model/program';
 import { hatch, imageFor, ink, pixelOf, type Ink } from './ink';
 
-export interface TimelineScene {
+export interface TimelineScene extends Across {
   g: CanvasRenderingContext2D;
   width: number;
   height: number;
-  from: number; // calls [from, to)
-  to: number;
   program: Program;
   rows: Rows;
   rowHeight: number;
@@ -51,13 +50,13 @@ export function paintTimeline(s: TimelineScene): void {
   g.fillRect(0, 0, width, height);
   const first = Math.max(0, Math.floor(s.firstRow));
   const last = Math.min(rowCount(rows), Math.ceil(s.firstRow + height / rowHeight));
-  const perCall = width / (s.to - s.from);
+  const x = (call: number): number => shareOf(s, call) * width;
   const bar = Math.max(1, rowHeight >= 8 ? rowHeight - 3 : rowHeight - (rowHeight > 2 ? 1 : 0));
   const wide = paintNarrow(s, c, first, last, bar);
-  for (const [row, i] of wide) paintBar(s, c, i, (p.begin[i]! - s.from) * perCall, (p.end[i]! - s.from) * perCall, rowTop(s, row, bar), bar, perCall);
+  for (const [row, i] of wide) paintBar(s, c, i, x, rowTop(s, row, bar), bar);
   if (s.cursor !== null && s.cursor >= s.from && s.cursor < s.to) {
     g.fillStyle = c.select;
-    g.fillRect((s.cursor + 0.5 - s.from) * perCall, 0, 1.5, height);
+    g.fillRect(x(s.cursor + 0.5), 0, 1.5, height);
   }
 }
 const rowTop = (s: TimelineScene, row: number, bar: number): number => (row - s.firstRow) * s.rowHeight + (s.rowHeight - bar) / 2;
@@ -80,12 +79,15 @@ function paintNarrow(s: TimelineScene, c: Ink, first: number, last: number, bar:
   pixels.fill(palette[0]!);
   const line = new Uint32Array(width);
   const callsOfPixel = (s.to - s.from) / width;
-  const fromTile = rows.tile !== undefined && callsOfPixel >= (0.75 * s.program.calls) / rows.tile.stretches;
+  const fromTile = rows.tile !== undefined && !s.clock && callsOfPixel >= (0.75 * s.program.calls) / rows.tile.stretches;
   let least = s.rowHeight < kLow ? Infinity : kWide * ratio * callsOfPixel; // calls of what gets a shape
   let wide: [number, number][] = [];
   for (let enough = least === Infinity; !enough; least *= 2) {
     wide = [];
-    for (let row = first; row < last && wide.length <= kMostWide; row++) addWide(s, row, least, wide);
+    for (let row = first; row < last && wide.length <= kMostWide; row++) {
+      if (s.clock) addWideByTime(s, row, least / callsOfPixel / width, wide);
+      else addWide(s, row, least, wide);
+    }
     enough = wide.length <= kMostWide;
     if (enough) break;
   }
@@ -136,9 +138,11 @@ function objectSampler(s: TimelineScene, callsOfPixel: number, palette: Uint32Ar
   const width = line.length;
   const used = new Float32Array(width + 1);
   const idle = new Float32Array(width + 1);
+  const pixel = s.clock ? (call: number): number => shareOf(s, call) * width : (call: number): number => (call - s.from) / callsOfPixel;
+  const isShaped = s.clock ? (begin: number, end: number): boolean => pixel(end) - pixel(begin) >= least / callsOfPixel : (begin: number, end: number): boolean => end - begin >= least;
   const add = (into: Float32Array, from: number, to: number): void => {
-    let a = Math.max(0, (from - s.from) / callsOfPixel);
-    const b = Math.min(width, (to - s.from) / callsOfPixel);
+    let a = Math.max(0, pixel(from));
+    const b = Math.min(width, pixel(to));
     for (let x = Math.floor(a); a < b; x++) {
       const stop = Math.min(x + 1, b);
       into[x]! += stop - a;
@@ -152,7 +156,7 @@ function objectSampler(s: TimelineScene, callsOfPixel: number, palette: Uint32Ar
       const begin = p.begin[i]!;
       const end = p.end[i]!;
       if (begin >= s.to) break;
-      if (end - begin >= least) continue;
+      if (isShaped(begin, end)) continue;
       if (isEmpty) {
         used.fill(0);
         idle.fill(0);
@@ -203,6 +207,17 @@ function addWide(s: TimelineScene, row: number, least: number, wide: [number, nu
   }
 }
 
+// The same by the share of the screen that they take; all are looked at.
+function addWideByTime(s: TimelineScene, row: number, least: number, wide: [number, number][]): void {
+  const { program: p, rows } = s;
+  const stop = rows.from[row + 1]!;
+  for (let at = firstIn(p, rows, row, s.from); at < stop && wide.length <= kMostWide; at++) {
+    const i = rows.items[at]!;
+    if (p.begin[i]! >= s.to) return;
+    if (stop - rows.from[row]! === 1 || shareOf(s, p.end[i]!) - shareOf(s, p.begin[i]!) >= least) wide.push([row, i]);
+  }
+}
+
 // Paper, use and idleness mixed in steps; of a share in 255ths the step, any share at all the first.
 const kBlends = 24;
 const kSteps = Uint8Array.from({ length: 256 }, (_, k) => Math.ceil((k * kBlends) / 255));
@@ -222,11 +237,13 @@ function blends(c: Ink): Uint32Array {
 
 const kHatched = 14; // pixels; hatching says nothing in less
 
-function paintBar(s: TimelineScene, c: Ink, i: number, x0: number, x1: number, y: number, bar: number, perCall: number): void {
+function paintBar(s: TimelineScene, c: Ink, i: number, x: (call: number) => number, y: number, bar: number): void {
   const { g, program: p } = s;
+  const x0 = x(p.begin[i]!);
+  const x1 = Math.max(x0 + 1, x(p.end[i]!));
   const left = Math.max(-4, x0);
   const right = Math.min(s.width + 4, x1);
-  const px = (call: number): number => Math.min(right, Math.max(left, (call - s.from) * perCall));
+  const px = (call: number): number => Math.min(right, Math.max(left, x(call)));
   const fill = (a: number, b: number, style: string | CanvasPattern): void => {
     if (b <= a) return;
     g.fillStyle = style;
@@ -244,7 +261,9 @@ function paintBar(s: TimelineScene, c: Ink, i: number, x0: number, x1: number, y
     const gap = s.idle.get(i);
     if (gap) fill(px(gap[0] + 1), px(gap[1]), rich ? hatch(g, 'dots', c.idle, c.paper) : c.idle);
   }
-  if (p.uses && bar >= 10 && perCall >= 2) paintUses(s, c, p.uses, i, y, bar, perCall);
+  const requested = p.requested?.[i] ?? -1;
+  if (requested >= 0) fill(px(requested), right, rich ? hatch(g, 'cross', c.pending, c.paper) : c.pending);
+  if (p.uses && bar >= 10 && s.width / (s.to - s.from) >= 2) paintUses(s, c, p.uses, i, x, y, bar);
   if (i === s.selected || i === s.hovered) {
     g.strokeStyle = i === s.selected ? c.select : c.ink;
     g.lineWidth = i === s.selected ? 2 : 1;
@@ -253,12 +272,12 @@ function paintBar(s: TimelineScene, c: Ink, i: number, x0: number, x1: number, y
 }
 
 // A tick for each call that uses the object: reads below, writes above.
-function paintUses(s: TimelineScene, c: Ink, uses: NonNullable<Program['uses']>, i: number, y: number, bar: number, perCall: number): void {
+function paintUses(s: TimelineScene, c: Ink, uses: NonNullable<Program['uses']>, i: number, xAt: (call: number) => number, y: number, bar: number): void {
   s.g.fillStyle = c.paper;
   for (let k = uses.from[i]!; k < uses.from[i + 1]!; k++) {
     const call = uses.call[k]!;
     if (call < s.from - 1 || call > s.to) continue;
-    const x = (call + 0.5 - s.from) * perCall;
+    const x = xAt(call + 0.5);
     const flags = uses.flags[k]!;
     if (flags & 2) s.g.fillRect(x - 0.75, y + 1, 1.5, bar / 2 - 1);
     if (flags & 1) s.g.fillRect(x - 0.75, y + bar / 2, 1.5, bar / 2 - 1);

@@ -7,14 +7,14 @@ import { bytes, count, exactBytes, percent } from '../model/words';
 import { Canvas } from '../render/canvas';
 import { callAt, paintShare } from '../render/curve';
 import { blockAt, paintMap, tone, valueAt } from '../render/map';
-import { calls, go, program, route, select, selected, showCalls, zoom } from '../store';
-import { Absent } from './parts';
+import { calls, device as shownDevice, go, program, route, select, selected, showCalls, zoom } from '../store';
+import { Absent, DeviceChoice } from './parts';
 
 const kSamples = 160; // of the fragmentation curve
 
 export function AddressesView() {
   const p = program.value!;
-  const device = p.report.peaks[0]?.device ?? 0;
+  const device = shownDevice.value;
   const map = useMemo(() => addressMap(p, device), [p, device]);
   if (!map || map.blocks.from.length === 0)
     return <Absent title="Address map">This report carries no addresses. Pages that drgpum writes do: drgpum view TRACE, or drgpum report TRACE --format html.</Absent>;
@@ -33,6 +33,7 @@ function Drawn({ p, map }: { p: Program; map: AddressMap }) {
     <div class="addresses">
       <div class="bar">
         <h2>Address map</h2>
+        <DeviceChoice p={p} />
         <span>{count(map.segments.length)} {map.segments.length === 1 ? 'segment' : 'segments'} of {bytes(map.top)}</span>
         <span class="dim">at call {count(at)}: {bytes(use.live)} live, {bytes(use.holes)} in holes below, largest hole {bytes(use.largestHole)}, fragmentation {use.holes + use.live > 0 ? percent(use.holes, use.holes + use.live) : '0 %'}</span>
         {(from > 0 || to < p.calls) && <button onClick={() => showCalls(0, p.calls)}>Show all</button>}

@@ -30,6 +30,7 @@ export function Detail() {
         <dt>Allocated</dt><dd>{p.describeCall(p.begin[i]!)}</dd>
         <dt>First use</dt><dd>{p.first[i]! < 0 ? 'never' : p.describeCall(p.first[i]!)}</dd>
         <dt>Last use</dt><dd>{p.last[i]! < 0 ? 'never' : p.describeCall(p.last[i]!)}</dd>
+        {(p.requested?.[i] ?? -1) >= 0 && <><dt>Given back</dt><dd>{p.describeCall(p.requested![i]!)}; its memory waits for streams {p.freed[i] ? `until call ${count(p.end[i]!)}` : 'and never comes free'}</dd></>}
         <dt>Freed</dt><dd>{p.freed[i] ? p.describeCall(p.end[i]!) : 'never'}</dd>
         {p.stateAtPeak.has(i) && <><dt>At the peak</dt><dd>{kStateWords[p.stateAtPeak.get(i)!] ?? ''}</dd></>}
         {p.parent[i]! >= 0 && <><dt>Inside</dt><dd><button class="link" onClick={() => select(p.parent[i]!)}>{p.name(p.parent[i]!)}</button></dd></>}

@@ -59,9 +59,11 @@ export function FindingsView() {
           )}
         </section>
       )}
+      {p.report.findings.length > 0 && groups.length <= kFew && query === '' && <Holders p={p} />}
     </div>
   );
 }
+const kFew = 6; // lines that leave room on the screen
 
 function NothingFound({ p }: { p: Program }) {
   const states = p.report.peaks[0]?.objects ?? [];
@@ -127,7 +129,7 @@ function PeakBar({ p }: { p: Program }) {
       <div class="figures">
         <div>
           <strong title={exactBytes(peak.bytes)}>{bytes(peak.bytes)}</strong> peak
-          {report.device.memory_bytes > 0 && <span class="dim"> · {percent(peak.bytes, report.device.memory_bytes)} of {bytes(report.device.memory_bytes)}</span>}
+          {p.capacity(p.mainDevice) > 0 && <span class="dim"> · {percent(peak.bytes, p.capacity(p.mainDevice))} of {bytes(p.capacity(p.mainDevice))}{p.devices.length > 1 ? ` of device ${p.mainDevice}` : ''}</span>}
         </div>
         <div>
           {after < peak.bytes ? (
@@ -141,7 +143,7 @@ function PeakBar({ p }: { p: Program }) {
         </div>
         {report.lower_bound_bytes > 0 && <div class="dim">no launch touches more than {bytes(report.lower_bound_bytes)} at once</div>}
         <div class="right">
-          <button onClick={() => go({ view: 'memory', at: peak.api?.index ?? null })}>Show the peak (P)</button>
+          <button onClick={() => go({ view: 'memory', at: peak.api?.index ?? null, device: null })}>Show the peak (P)</button>
         </div>
       </div>
       <div class="stack" role="img" aria-label={states.map((s) => `${bytes(sums.get(s)!)} ${kStateWords[s]}`).join(', ')}>
@@ -168,9 +170,17 @@ function SavingText({ f }: { f: Finding }) {
   return <span class="dim">{bytes(f.wasted_bytes)} wasted, none of it at the peak</span>;
 }
 
-function SourceLine({ p, frame }: { p: Program; frame: Frame | null }) {
+function SourceLine({ p, frame, what }: { p: Program; frame: Frame | null; what: string }) {
   const text = frame ? p.sourceLine(frame.file, frame.line) : null;
-  return text === null ? null : <pre class="oneline"><i>{frame!.line}</i> {plain(text.trim(), 200)}</pre>;
+  return text === null ? null : <pre class="oneline"><i>{frame!.line}</i> {plain(text.trim(), 200)} <small>{what}</small></pre>;
+}
+// The line beside which the fix goes, where it is not that of the allocation.
+function FixLine({ p, f }: { p: Program; f: Finding }) {
+  const { from, to } = f.evidence;
+  if (f.pattern === 'late_deallocation' && from) return <SourceLine p={p} frame={from} what="free it after this" />;
+  if (f.pattern === 'early_allocation' && to) return <SourceLine p={p} frame={to} what="allocate it before this" />;
+  if (f.pattern === 'temporary_idleness' && from) return <SourceLine p={p} frame={from} what="idle from here on" />;
+  return null;
 }
 
 function FirstFinding({ p, at }: { p: Program; at: number }) {
@@ -184,7 +194,8 @@ function FirstFinding({ p, at }: { p: Program; at: number }) {
           <button class="link place" onClick={() => select(i, at)}>{p.siteText(i)}</button> <code class="name">{p.name(i)}</code>
         </h2>
         <p class="advice">{plain(f.advice, 600)}</p>
-        <SourceLine p={p} frame={i < 0 ? null : p.site(i)} />
+        <SourceLine p={p} frame={i < 0 ? null : p.site(i)} what="allocated here" />
+        <FixLine p={p} f={f} />
         <dl class="facts">
           <div><dt>Takes off the peak</dt><dd class="good big" title={exactBytes(weight(f))}>{bytes(weight(f))}</dd></div>
           <div><dt>Idle at the peak</dt><dd title={exactBytes(f.idle_at_peak_bytes)}>{bytes(f.idle_at_peak_bytes)}</dd></div>

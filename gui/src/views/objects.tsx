@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The life of each object: when it is allocated, first used, last used and freed.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { callOf as callAcross } from '../model/clock';
 import { idleGaps } from '../model/fix';
 import { kSortKeys, rowsOf, type SortKey } from '../model/lanes';
 import type { Program } from '../model/program';
@@ -10,10 +11,10 @@ import { Canvas } from '../render/canvas';
 import { paintCallAxis } from '../render/curve';
 import { ink } from '../render/ink';
 import { objectAt, paintTimeline, rowCount } from '../render/timeline';
-import { calls, go, hovered, pan, program, route, select, selected, showCalls, zoom } from '../store';
+import { calls, clock, go, hovered, pan, program, route, select, selected, showCalls, zoom } from '../store';
 import { ask } from '../work/client';
 import type { Rows } from '../work/messages';
-import { QueryBox } from './parts';
+import { AcrossChoice, QueryBox } from './parts';
 
 const kRowHeights = [2, 4, 8, 14, 20, 28];
 const kTallest = 6_000_000; // pixels that a browser scrolls reliably
@@ -75,7 +76,7 @@ export function ObjectsView() {
       })}
     </div>
   ), [p, rows, firstRow, rowHeight, viewHeight, selected.value]);
-  const callOf = (x: number, width: number): number => from + (x / width) * (to - from);
+  const callOf = (x: number, width: number): number => callAcross({ from, to, clock: clock.value }, x / width);
   const canvasWidth = (): number => scroller.current?.querySelector('canvas')?.clientWidth ?? 1;
   const under = (x: number, y: number): number => objectAt(p, rows, Math.floor(firstRow + y / rowHeight), callOf(x, canvasWidth()), (3 * (to - from)) / canvasWidth());
   return (
@@ -84,6 +85,7 @@ export function ObjectsView() {
         <h2>Objects</h2>
         <QueryBox />
         <label>Sort <select value={sort} onChange={(e) => go({ sort: e.currentTarget.value as SortKey })}>{kSortKeys.map((k) => <option key={k}>{k}</option>)}</select></label>
+        <AcrossChoice p={p} />
         <button aria-pressed={query === 'live:peak'} onClick={() => go({ query: query === 'live:peak' ? '' : 'live:peak' })}>Live at the peak</button>
         {at !== null && <button onClick={() => go({ query: `at:${at}` })}>Live at call {count(at)}</button>}
         <span class="sizes" role="group" aria-label="Row height">
@@ -99,6 +101,7 @@ export function ObjectsView() {
         <li><span class="swatch idlegap" /> idle in between</li>
         <li><span class="swatch tail" /> not used any more</li>
         <li><span class="swatch leak" /> never freed</li>
+        {p.requested && <li><span class="swatch pending" /> given back, waits for streams</li>}
         <li><span class="swatch never" /> never used</li>
       </ul>
       <div class="timeline" ref={scroller} tabIndex={-1} onScroll={(e) => setTop(e.currentTarget.scrollTop)}>
@@ -117,7 +120,7 @@ export function ObjectsView() {
           <Canvas
             label={`Lifetimes of ${shown.length} objects over calls ${Math.round(from)} to ${Math.round(to)}`}
             paint={({ g, width, height }) =>
-              paintTimeline({ g, width, height, from, to, program: p, rows, rowHeight, firstRow, selected: selected.value, hovered: hovered.value, idle, cursor: at })
+              paintTimeline({ g, width, height, from, to, clock: clock.value, program: p, rows, rowHeight, firstRow, selected: selected.value, hovered: hovered.value, idle, cursor: at })
             }
             onMove={(x, y) => (hovered.value = under(x, y))}
             onLeave={() => (hovered.value = -1)}
@@ -143,7 +146,7 @@ export function ObjectsView() {
           paint={({ g, width }) => {
             g.fillStyle = ink().paper;
             g.fillRect(0, 0, width, 20);
-            paintCallAxis(g, { from, to, width, left: 0 }, 0, 0);
+            paintCallAxis(g, { from, to, width, left: 0, clock: clock.value }, 0, 0);
           }}
         />
       </div>
@@ -172,7 +175,12 @@ function describe(i: number): string {
   const p = program.value!;
   const freed = p.freed[i] ? `freed at call ${count(p.end[i]!)}` : 'never freed';
   const use = p.first[i]! < 0 ? 'never used' : `used from call ${count(p.first[i]!)} to ${count(p.last[i]!)}`;
-  return `${p.name(i)}, ${bytes(p.size[i]!)}, ${p.siteText(i)}: allocated at call ${count(p.begin[i]!)}, ${use}, ${freed}`;
+  return `${p.name(i)}, ${bytes(p.size[i]!)}, ${p.siteText(i)}: allocated at call ${count(p.begin[i]!)}, ${use}, ${pendingText(p, i)}${freed}`;
+}
+
+function pendingText(p: Program, i: number): string {
+  const requested = p.requested?.[i] ?? -1;
+  return requested < 0 ? '' : `given back at call ${count(requested)} and waiting for streams since, `;
 }
 
 function moveInList(e: KeyboardEvent, listed: number[]): void {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The calls by topological level and stream: what had to wait for what.
-import { useMemo, useState } from 'preact/hooks';
-import { extentOf, lanesOf, pagePoints, pagesIn, placeIn, pointsOf, type Points } from '../model/calls';
+import { useLayoutEffect, useMemo, useState } from 'preact/hooks';
+import { extentOf, knowsTime, lanesOf, pagePoints, pagesIn, placeIn, pointsOf, type By, type Points } from '../model/calls';
+import { duration } from '../model/clock';
 import type { Program } from '../model/program';
 import { kEdgeKinds, type CallColumns, type PagedCalls } from '../model/report';
 import { count, plain } from '../model/words';
 import { Canvas } from '../render/canvas';
-import { kLane, kLanesLeft, paintLanes } from '../render/lanes';
-import { go, program, route, selected } from '../store';
+import { kLanesLeft, laneHeight, paintLanes, valueIn } from '../render/lanes';
+import { go, orderExtent, pan, program, route, selected, showAll, showCalls, showOrder, zoom } from '../store';
 import { Absent } from './parts';
 
 const kDataEdges = kEdgeKinds.indexOf('read after write');
@@ -22,28 +23,38 @@ export function OrderView() {
   return <Lanes p={p} calls={calls} />;
 }
 
-function usePoints(p: Program, calls: CallColumns | PagedCalls, byLevel: boolean, lanes: number[], from: number, to: number): Points[] | null {
+function usePoints(p: Program, calls: CallColumns | PagedCalls, by: By, lanes: number[], from: number, to: number): Points[] | null {
   const all = useMemo(() => ('overview' in calls ? null : [pointsOf(calls, lanes)]), [calls]);
   const [, setArrived] = useState(0);
   if (!('overview' in calls)) return all;
-  const pages = location.protocol === 'file:' || p.number === null ? null : pagesIn(calls, byLevel, from, to);
+  const byLevel = by === 'level';
+  // By time, pages are in the order of issue; the clock never falls behind it.
+  const [first, last] = by === 'time' && p.clock ? [p.clock.callAt(from), p.clock.callAt(to) + calls.page_calls] : [from, to];
+  const pages = location.protocol === 'file:' || p.number === null ? null : pagesIn(calls, byLevel, first, last);
   if (!pages) return null;
   const points = pages.map((page) => pagePoints(p.number!, calls, byLevel, page, () => setArrived((n) => n + 1)));
   return points.every((q) => q !== null) ? (points as Points[]) : null;
 }
 
 function Lanes({ p, calls }: { p: Program; calls: CallColumns | PagedCalls }) {
-  const byLevel = route.value.metric !== 'ordinal';
+  const by: By = route.value.metric === 'ordinal' ? 'ordinal' : route.value.metric === 'time' && p.clock && knowsTime(calls) ? 'time' : 'level';
   const lanes = useMemo(() => lanesOf(calls), [calls]);
-  const extent = useMemo(() => extentOf(calls, byLevel), [calls, byLevel]);
-  const from = Math.min(route.value.from, extent - 1);
-  const to = route.value.to > from ? Math.min(route.value.to, extent) : extent;
-  const at = route.value.at;
-  const points = usePoints(p, calls, byLevel, lanes, from, to);
+  const extent = useMemo(() => extentOf(calls, by, p.clock?.end ?? 0), [calls, by]);
+  useLayoutEffect(() => {
+    orderExtent.value = extent;
+    return () => { orderExtent.value = 0; };
+  }, [extent]);
+  const [low, high] = by === 'ordinal' ? [route.value.from, route.value.to] : [route.value.low, route.value.high];
+  const from = Math.min(low, extent - 1);
+  const to = high > from ? Math.min(high, extent) : extent;
+  const show = by === 'ordinal' ? showCalls : showOrder;
+  const at = route.value.at ?? p.report.peaks[0]?.api?.index ?? null;
+  const points = usePoints(p, calls, by, lanes, from, to);
   const [showsChain, setShowsChain] = useState(false);
   const chain = useMemo(() => new Set(Array.from({ length: Math.min(calls.critical?.length ?? 0, kLongestChain) }, (_, k) => calls.critical![k]!)), [calls]);
   const edges = useMemo(() => edgesOf(points ?? [], at), [points, at]);
-  const height = lanes.length * kLane + 22;
+  const lane = laneHeight(lanes.length);
+  const height = lanes.length * lane + 22;
   const i = selected.value;
   const marked = new Set(i < 0 ? [] : [p.begin[i]!, p.end[i]!, p.first[i]!, p.last[i]!]);
   const valueAt = (x: number, width: number): number => from + ((x - kLanesLeft) / (width - kLanesLeft)) * (to - from);
@@ -52,10 +63,10 @@ function Lanes({ p, calls }: { p: Program; calls: CallColumns | PagedCalls }) {
     <div class="order">
       <div class="bar">
         <h2>API order</h2>
-        <label>Across <select value={byLevel ? 'level' : 'ordinal'} onChange={(e) => go({ metric: e.currentTarget.value === 'level' ? 'peak' : 'ordinal', from: 0, to: 0 })}><option value="level">topological level</option><option value="ordinal">order of issue</option></select></label>
+        <label>Across <select value={by} onChange={(e) => go({ metric: e.currentTarget.value === 'level' ? 'peak' : e.currentTarget.value, low: 0, high: 0 })}><option value="level">topological level</option><option value="ordinal">order of issue</option>{p.clock && knowsTime(calls) && <option value="time">device time</option>}</select></label>
         <button aria-pressed={showsChain} onClick={() => setShowsChain(!showsChain)}>Critical path</button>
-        <span class="dim">{count(calls.count)} calls in {count(lanes.length)} {lanes.length === 1 ? 'lane' : 'lanes'}; {byLevel ? `${count(extent)} levels; the longest chain of calls that wait for each other has ${count(calls.critical?.length ?? extent)}` : 'in the order of issue'}</span>
-        {(from > 0 || to < extent) && <button onClick={() => go({ from: 0, to: 0 })}>Show all</button>}
+        <span class="dim">{count(calls.count)} calls in {count(lanes.length)} {lanes.length === 1 ? 'lane' : 'lanes'}; {by === 'time' ? `over ${duration(extent - 1)} of the device, each where it begins` : by === 'level' ? `${count(extent)} levels; the longest chain of calls that wait for each other has ${count(calls.critical?.length ?? extent)}` : 'in the order of issue'}</span>
+        {(from > 0 || to < extent) && <button onClick={showAll}>Show all</button>}
       </div>
       <ul class="legend">
         {['alloc', 'free', 'launch', 'memcpy', 'memset', 'other'].map((kind) => <li key={kind}><span class={`swatch call-${kind}`} /> {kind}</li>)}
@@ -64,31 +75,30 @@ function Lanes({ p, calls }: { p: Program; calls: CallColumns | PagedCalls }) {
       <div class="lanes">
         <Canvas
           height={height}
-          label={`${calls.count} calls by ${byLevel ? 'level' : 'order'} and stream`}
+          label={`${calls.count} calls by ${by === 'ordinal' ? 'order' : by} and stream`}
           paint={({ g, width: w }) =>
             paintLanes({
-              g, width: w, height, from, to, extent, byLevel, lanes, kinds: calls.kinds, points: points ?? [], marked, cursor: at, edges, critical: showsChain ? chain : null,
+              g, width: w, height, from, to, extent, by, lanes, lane, kinds: calls.kinds, points: points ?? [], marked, cursor: at, edges, critical: showsChain ? chain : null,
               overview: points === null && 'overview' in calls ? calls.overview : null,
             })
           }
           onPress={(x, y) => {
-            const call = callAt(points ?? [], Math.floor(valueAt(x, width())), Math.floor(y / kLane), byLevel);
+            const call = callAt(points ?? [], valueAt(x, width()), (to - from) / Math.max(1, width() - kLanesLeft), Math.floor(y / lane), by);
             if (call !== null) go({ at: call });
           }}
-          onRange={(a, b) => go({ from: Math.max(0, Math.floor(valueAt(a, width()))), to: Math.ceil(valueAt(b, width())) })}
-          onDouble={() => go({ from: 0, to: 0 })}
+          onRange={(a, b) => show(Math.floor(valueAt(a, width())), Math.ceil(valueAt(b, width())))}
+          onPan={(dx) => pan(-dx / Math.max(1, width() - kLanesLeft))}
+          onDouble={showAll}
           onWheel={(x, _y, e) => {
             if (!e.ctrlKey && !e.metaKey) return;
             e.preventDefault();
-            const around = valueAt(x, width());
-            const factor = e.deltaY > 0 ? 1.25 : 0.8;
-            go({ from: Math.max(0, Math.floor(around - (around - from) * factor)), to: Math.ceil(around + (to - around) * factor) }, false);
+            zoom(e.deltaY > 0 ? 1.25 : 0.8, valueAt(x, width()));
           }}
         />
       </div>
       {points === null && <p class="dim">{location.protocol === 'file:' ? `A file carries an overview of so many calls; drgpum view shows each of them.` : 'An overview: colours show which kinds of calls lie there. Zoom in to see single calls.'}</p>}
       <section class="card" aria-label="The call at the cursor">
-        {at === null ? <p>Click a call, or move with ← and →, to see what it waits for and what waits for it.</p> : <AtCursor p={p} at={at} points={points ?? []} edges={edges} />}
+        {at === null ? <p>Click a call to see what it waits for and what waits for it.</p> : <AtCursor p={p} at={at} points={points ?? []} edges={edges} />}
       </section>
     </div>
   );
@@ -113,7 +123,8 @@ function AtCursor({ p, at, points, edges }: { p: Program; at: number; points: Po
     );
   return (
     <>
-      <p><b>{plain(p.describeCall(at), 300)}</b> <span class="dim">{stream === null || stream === undefined ? 'host' : `stream ${stream}`}{here ? `, level ${count(here.level[placeIn(here, at)]!)}` : ''}</span></p>
+      <p>{route.value.at === null && <span class="dim">The peak: </span>}<b>{plain(p.describeCall(at), 300)}</b> <span class="dim">{stream === null || stream === undefined ? 'host' : `stream ${stream}`}{here ? `, level ${count(here.level[placeIn(here, at)]!)}${here.time ? `, ${duration(here.time[placeIn(here, at)]!)} after the first work` : ''}` : ''}</span></p>
+      <p class="dim">← and → move from call to call; a click chooses one.</p>
       <div class="columns even">
         {list('It waits for', before, (e) => e.from)}
         {list('These wait for it', after, (e) => e.to)}
@@ -122,10 +133,19 @@ function AtCursor({ p, at, points, edges }: { p: Program; at: number; points: Po
   );
 }
 
-function callAt(all: Points[], value: number, lane: number, byLevel: boolean): number | null {
+// The call in a lane nearest to a place: of levels and calls the one that is there, of times within a few pixels.
+function callAt(all: Points[], value: number, perPixel: number, lane: number, by: By): number | null {
+  let best: number | null = null;
+  let nearest = by === 'time' ? 5 * perPixel : 0.5;
+  const wanted = by === 'time' ? value : Math.floor(value);
   for (const points of all)
-    for (let k = 0; k < points.call.length; k++) if (points.lane[k] === lane && (byLevel ? points.level[k] : points.call[k]) === value) return points.call[k]!;
-  return null;
+    for (let k = 0; k < points.call.length; k++) {
+      const away = Math.abs(valueIn(points, k, by) - wanted);
+      if (points.lane[k] !== lane || away >= nearest) continue;
+      best = points.call[k]!;
+      nearest = away;
+    }
+  return best;
 }
 
 interface Edge {

@@ -10,6 +10,7 @@ export type Source =
 export type Ask =
   | { ask: 'load'; id: number; source: Source }
   | { ask: 'rows'; id: number; program: number; sort: SortKey; shown: Uint32Array }
+  | { ask: 'steps'; id: number; program: number; device: number } // of the whole curve
   | { ask: 'sites'; id: number; program: number; device: number; groups: Int32Array; count: number } // by path: its group
   | { ask: 'page'; id: number; url: string };
 

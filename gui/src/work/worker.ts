@@ -5,11 +5,20 @@ import { stepsOf } from '../model/curve';
 import { rowsOf, tileOf, type Lives } from '../model/lanes';
 import { holders, livesOf } from '../model/lives';
 import type { ObjectColumns, Programs, Report } from '../model/report';
-import type { Ask, Source } from './messages';
+import type { Ask, Source, Steps } from './messages';
 
-const post = (answer: unknown): void => (self as unknown as Worker).postMessage(answer);
+const post = (answer: unknown, gone: Transferable[] = []): void => (self as unknown as Worker).postMessage(answer, gone);
 let programs: Report[] = [];
 const lives = new Map<number, Lives>();
+// What most reports are never asked for is worked out when it is.
+function livesIn(program: number): Lives {
+  let own = lives.get(program);
+  if (!own) {
+    const report = programs[program]!;
+    lives.set(program, (own = livesOf(report.objects as ObjectColumns, report.api_count ?? 1)));
+  }
+  return own;
+}
 
 function fromBase64(line: string): Uint8Array {
   const native = (Uint8Array as unknown as { fromBase64?: (text: string) => Uint8Array }).fromBase64;
@@ -64,22 +73,21 @@ async function load(source: Source, progress: (done: number, all: number) => voi
   const head = readContainer(joined(await piecesOf(source, progress))) as Report | Programs;
   programs = 'programs' in head ? head.programs : [head];
   lives.clear();
-  programs.forEach((report, k) => {
-    if (!report.objects || Array.isArray(report.objects)) return;
-    const own = livesOf(report.objects, report.api_count ?? 1);
-    lives.set(k, own);
-    if ((report.objects.total_count ?? own.count) > own.count) return;
-    const counts = holders(report.objects, report.level);
-    const device = report.objects.device;
-    for (const curve of report.curves ?? []) Object.assign(curve, stepsOf(own.begin, own.end, own.size, (i) => counts[i] === 1 && device[i] === curve.device));
-  });
   return head;
 }
 
-// The curve of each group of call paths, of objects that hold memory of a device.
-function sites(program: number, device: number, groups: Int32Array, count: number): unknown {
+// Every step of live bytes.
+function steps(program: number, device: number): Steps {
   const columns = programs[program]!.objects as ObjectColumns;
-  const own = lives.get(program)!;
+  const own = livesIn(program);
+  const counts = holders(columns, programs[program]!.level);
+  return stepsOf(own.begin, own.end, own.size, (i) => counts[i] === 1 && columns.device[i] === device);
+}
+
+// The curve of each group of call paths, of objects that hold memory of a device.
+function sites(program: number, device: number, groups: Int32Array, count: number): Steps[] {
+  const columns = programs[program]!.objects as ObjectColumns;
+  const own = livesIn(program);
   const counts = holders(columns, programs[program]!.level);
   const curves = [];
   for (let g = 0; g < count; g++)
@@ -92,11 +100,13 @@ async function answer(ask: Ask): Promise<unknown> {
     case 'load':
       return load(ask.source, (done, all) => post({ id: ask.id, progress: [done, all] }));
     case 'rows': {
-      const own = lives.get(ask.program)!;
+      const own = livesIn(ask.program);
       const rows = rowsOf(own, ask.sort, ask.shown, () => 0);
       const tile = ask.sort === 'packed' ? tileOf(own, rows, programs[ask.program]!.api_count ?? 1) : null;
       return tile ? { ...rows, tile } : rows;
     }
+    case 'steps':
+      return steps(ask.program, ask.device);
     case 'sites':
       return sites(ask.program, ask.device, ask.groups, ask.count);
     case 'page':
@@ -104,9 +114,12 @@ async function answer(ask: Ask): Promise<unknown> {
   }
 }
 
+// Handed over, not copied: nothing here needs them again.
+const buffersOf = (value: unknown): ArrayBuffer[] => [value as Steps | Steps[]].flat().flatMap((s) => [s.at.buffer as ArrayBuffer, s.bytes.buffer as ArrayBuffer]);
+
 self.onmessage = (event: MessageEvent<Ask>): void => {
   answer(event.data).then(
-    (value) => post({ id: event.data.id, value }),
+    (value) => post({ id: event.data.id, value }, event.data.ask === 'steps' || event.data.ask === 'sites' ? buffersOf(value) : []),
     (error: unknown) => post({ id: event.data.id, failed: error instanceof Error ? error.message : String(error) }),
   );
 };
