@@ -78,7 +78,7 @@ int explain_pattern(const std::string& name) {
 
 void write_one(const Report& report, const Arguments& a, const TextStyle& style,
                std::ostream& out) {
-  if (a.brief) return write_brief(report, style, out);
+  if (a.brief) return write_brief(report, out);
   if (a.format == "html") return write_html(report, out);
   if (a.format == "md") return write_markdown(report, a.top, out);
   if (a.format == "csv") return write_csv(report, out);

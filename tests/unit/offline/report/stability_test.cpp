@@ -67,7 +67,7 @@ std::map<std::string, std::string> forms(unsigned threads) {
   TextStyle style;
   style.top = 0;
   add("text", [&](std::ostream& out) { write_text(report, style, out); });
-  add("brief", [&](std::ostream& out) { write_brief(report, style, out); });
+  add("brief", [&](std::ostream& out) { write_brief(report, out); });
   add("json", [&](std::ostream& out) { write_json({&report, 1}, out); });
   add("merged json", [&](std::ostream& out) { write_json(reports, out); });
   add("md", [&](std::ostream& out) { write_markdown(report, 0, out); });
