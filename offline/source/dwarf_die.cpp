@@ -2,6 +2,8 @@
 // Each question to libdwarf with its error dropped: an answer that cannot be had is none.
 #include "offline/source/dwarf_die.h"
 
+#include <cstring>
+
 namespace drgpum {
 namespace {
 
@@ -106,6 +108,29 @@ std::optional<std::uint64_t> Die::low_pc() const {
   return std::nullopt;
 }
 
+std::optional<std::uint64_t> Die::range_list_index() const {
+  const Dwarf_Attribute list = attribute(DW_AT_ranges);
+  if (list == nullptr) return std::nullopt;
+  Dwarf_Half form = 0;
+  Dwarf_Unsigned index = 0;
+  Dwarf_Error error = nullptr;
+  int result = dwarf_whatform(list, &form, &error);
+  if (result == DW_DLV_OK) result = dwarf_formudata(list, &index, &error);
+  if (result == DW_DLV_ERROR) drop(debug_, error);
+  dwarf_dealloc_attribute(list);
+  if (result != DW_DLV_OK || form != DW_FORM_rnglistx) return std::nullopt;
+  return index;
+}
+
+std::optional<std::uint64_t> Die::address_at(std::uint64_t index) const {
+  Dwarf_Addr address = 0;
+  Dwarf_Error error = nullptr;
+  const int result = dwarf_debug_addr_index_to_addr(die_, index, &address, &error);
+  if (result == DW_DLV_ERROR) drop(debug_, error);
+  if (result != DW_DLV_OK) return std::nullopt;
+  return address;
+}
+
 std::vector<AddressRange> Die::ranges(std::uint64_t base) const {
   std::vector<AddressRange> ranges;
   const auto low = low_pc();
@@ -186,6 +211,31 @@ void Die::append_old_list(std::vector<AddressRange>& ranges, Dwarf_Attribute lis
       ranges.push_back({base + entry.dwr_addr1, base + entry.dwr_addr2});
   }
   dwarf_ranges_dealloc(debug_, entries, count);
+}
+
+std::optional<DwarfUnit> next_unit(Dwarf_Debug debug) {
+  Dwarf_Unsigned length = 0, type_offset = 0, next = 0;
+  Dwarf_Half version = 0, address_size = 0, length_size = 0, extension_size = 0, type = 0;
+  Dwarf_Off abbreviations = 0;
+  Dwarf_Sig8 signature{};
+  Dwarf_Error error = nullptr;
+  const int result = dwarf_next_cu_header_d(debug, true, &length, &version, &abbreviations,
+                                            &address_size, &length_size, &extension_size,
+                                            &signature, &type_offset, &next, &type, &error);
+  if (result == DW_DLV_ERROR) drop(debug, error);
+  if (result != DW_DLV_OK) return std::nullopt;
+  DwarfUnit unit;
+  Dwarf_Die die = nullptr;
+  error = nullptr;
+  const int found = dwarf_siblingof_b(debug, nullptr, true, &die, &error);
+  if (found == DW_DLV_ERROR) drop(debug, error);
+  if (found != DW_DLV_OK) return unit;
+  unit.die = Die(debug, die);
+  if (type == DW_UT_skeleton || type == DW_UT_split_compile)
+    std::memcpy(&unit.split_id, &signature, sizeof unit.split_id);
+  else if (version < 5)
+    unit.split_id = unit.die.number(DW_AT_GNU_dwo_id).value_or(0);
+  return unit;
 }
 
 }  // namespace drgpum

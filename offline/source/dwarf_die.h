@@ -14,6 +14,28 @@
 
 namespace drgpum {
 
+// Of one file; finished when it goes.
+class OpenDebug {
+ public:
+  OpenDebug() = default;
+  explicit OpenDebug(Dwarf_Debug debug) : debug_(debug) {}
+  OpenDebug(OpenDebug&& other) noexcept : debug_(std::exchange(other.debug_, nullptr)) {}
+  OpenDebug& operator=(OpenDebug&& other) noexcept {
+    std::swap(debug_, other.debug_);
+    return *this;
+  }
+  ~OpenDebug() {
+    Dwarf_Error error = nullptr;
+    if (debug_ != nullptr) static_cast<void>(dwarf_finish(debug_, &error));
+  }
+
+  explicit operator bool() const { return debug_ != nullptr; }
+  [[nodiscard]] Dwarf_Debug get() const { return debug_; }
+
+ private:
+  Dwarf_Debug debug_ = nullptr;
+};
+
 struct AddressRange {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
@@ -47,6 +69,10 @@ class Die {
   // What the entry covers, by low_pc and high_pc or by its list. `base`: the unit's low_pc.
   [[nodiscard]] std::vector<AddressRange> ranges(std::uint64_t base) const;
   [[nodiscard]] std::optional<std::uint64_t> low_pc() const;
+  // DW_AT_ranges as a number in a table of lists; nullopt: it is none.
+  [[nodiscard]] std::optional<std::uint64_t> range_list_index() const;
+  // Of the unit's part of .debug_addr.
+  [[nodiscard]] std::optional<std::uint64_t> address_at(std::uint64_t index) const;
 
  private:
   [[nodiscard]] Dwarf_Attribute attribute(Dwarf_Half number) const;
@@ -57,5 +83,14 @@ class Die {
   Dwarf_Debug debug_ = nullptr;
   Dwarf_Die die_ = nullptr;
 };
+
+// One unit of .debug_info.
+struct DwarfUnit {
+  Die die;                     // none: it cannot be read
+  std::uint64_t split_id = 0;  // names the split unit of a skeleton, and is in both; 0: none
+};
+
+// The unit after the one that was asked for before; nullopt after the last.
+std::optional<DwarfUnit> next_unit(Dwarf_Debug debug);
 
 }  // namespace drgpum

@@ -4,10 +4,12 @@
 #include "offline/source/dwarf_lines.h"
 
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
 #include "offline/source/dwarf_die.h"
+#include "offline/source/split_dwarf.h"
 
 namespace drgpum {
 namespace {
@@ -56,11 +58,9 @@ std::vector<AddressFrame> frames_of(Finding finding) {
 
 class DwarfLines::Impl {
  public:
-  Impl(Dwarf_Debug debug, bool with_functions) : debug_(debug), with_functions_(with_functions) {}
-  ~Impl() {
-    Dwarf_Error error = nullptr;
-    static_cast<void>(dwarf_finish(debug_, &error));
-  }
+  Impl(OpenDebug debug, bool with_functions, int fd, SplitPlaces split)
+      : debug_(std::move(debug)), with_functions_(with_functions), split_(fd, std::move(split)) {}
+  ~Impl() = default;
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
@@ -69,37 +69,19 @@ class DwarfLines::Impl {
   void resolve(std::span<const std::uint64_t> addresses, const Found& found) {
     addresses_ = addresses;
     done_.assign(addresses.size(), false);
-    while (next_unit()) {
-      if (Die unit = unit_die()) resolve_unit(unit, found);
-    }
+    while (const std::optional<DwarfUnit> unit = next_unit(debug_.get()))
+      if (unit->die) resolve_unit(*unit, found);
   }
+  [[nodiscard]] std::string problem() const { return split_.problem(); }
 
  private:
   using Places = std::vector<std::size_t>;  // in addresses_, rising
 
-  bool next_unit() {
-    Dwarf_Unsigned length = 0, type_offset = 0, next = 0;
-    Dwarf_Half version = 0, address_size = 0, length_size = 0, extension_size = 0, type = 0;
-    Dwarf_Off abbreviations = 0;
-    Dwarf_Sig8 signature{};
-    Dwarf_Error error = nullptr;
-    const int result = dwarf_next_cu_header_d(debug_, true, &length, &version, &abbreviations,
-                                              &address_size, &length_size, &extension_size,
-                                              &signature, &type_offset, &next, &type, &error);
-    if (result == DW_DLV_ERROR) dwarf_dealloc_error(debug_, error);
-    return result == DW_DLV_OK;
-  }
-
-  Die unit_die() {
-    Dwarf_Die die = nullptr;
-    Dwarf_Error error = nullptr;
-    const int result = dwarf_siblingof_b(debug_, nullptr, true, &die, &error);
-    if (result == DW_DLV_ERROR) dwarf_dealloc_error(debug_, error);
-    return result == DW_DLV_OK ? Die(debug_, die) : Die();
-  }
-
   // Places of addresses inside `ranges`, of `among` where given.
   Places places_in(const std::vector<AddressRange>& ranges, const Places* among) const {
+    const auto lies_below = [this](std::size_t place, std::uint64_t address) {
+      return addresses_[place] < address;
+    };
     Places places;
     for (const AddressRange& range : ranges) {
       if (among == nullptr) {
@@ -107,9 +89,9 @@ class DwarfLines::Impl {
         for (; at != addresses_.end() && *at < range.end; ++at)
           places.push_back(static_cast<std::size_t>(at - addresses_.begin()));
       } else {
-        for (const std::size_t place : *among)
-          if (addresses_[place] >= range.begin && addresses_[place] < range.end)
-            places.push_back(place);
+        auto at = std::lower_bound(among->begin(), among->end(), range.begin, lies_below);
+        for (; at != among->end() && addresses_[*at] < range.end; ++at)
+          places.push_back(*at);
       }
     }
     std::sort(places.begin(), places.end());
@@ -117,11 +99,14 @@ class DwarfLines::Impl {
     return places;
   }
 
-  void resolve_unit(const Die& unit, const Found& found) {
+  void resolve_unit(const DwarfUnit& header, const Found& found) {
+    const Die& unit = header.die;
     const Dwarf_Half tag = unit.tag();
     if (tag != DW_TAG_compile_unit && tag != DW_TAG_skeleton_unit) return;
     base_ = unit.low_pc().value_or(0);
     unit_ranges_ = unit.ranges(base_);
+    std::sort(unit_ranges_.begin(), unit_ranges_.end(),
+              [](const AddressRange& a, const AddressRange& b) { return a.begin < b.begin; });
     Places wanted = places_in(unit_ranges_, nullptr);
     std::erase_if(wanted, [this](std::size_t place) { return done_[place]; });
     if (wanted.empty()) return;
@@ -130,7 +115,11 @@ class DwarfLines::Impl {
       findings_[place];
     files_.clear();
     read_lines(unit, wanted);
-    if (with_functions_) read_functions(unit, wanted);
+    if (with_functions_) {
+      const Die whole = split_.whole_unit(header);
+      in_split_unit_ = static_cast<bool>(whole);
+      read_functions(whole ? whole : unit, wanted);
+    }
     for (const std::size_t place : wanted) {
       Finding& finding = findings_[place];
       if (!finding.row.known && !finding.has_function) continue;
@@ -149,13 +138,13 @@ class DwarfLines::Impl {
     Dwarf_Signed count = 0;
     Dwarf_Error error = nullptr;
     if (dwarf_srclines_b(unit.get(), &version, &tables, &context, &error) != DW_DLV_OK) {
-      if (error != nullptr) dwarf_dealloc_error(debug_, error);
+      if (error != nullptr) dwarf_dealloc_error(debug_.get(), error);
       return;
     }
     if (dwarf_srclines_from_linecontext(context, &rows, &count, &error) == DW_DLV_OK)
       take_rows(std::span(rows, static_cast<std::size_t>(count)), wanted);
     else if (error != nullptr)
-      dwarf_dealloc_error(debug_, error);
+      dwarf_dealloc_error(debug_.get(), error);
     read_files(unit, version);
     dwarf_srclines_dealloc_b(context);
   }
@@ -183,9 +172,10 @@ class DwarfLines::Impl {
   }
 
   bool is_unit_code(std::uint64_t address) const {
-    return std::any_of(unit_ranges_.begin(), unit_ranges_.end(), [&](const AddressRange& range) {
-      return address >= range.begin && address < range.end;
-    });
+    const auto after = std::upper_bound(
+        unit_ranges_.begin(), unit_ranges_.end(), address,
+        [](std::uint64_t at, const AddressRange& range) { return at < range.begin; });
+    return after != unit_ranges_.begin() && address < std::prev(after)->end;
   }
 
   void take_row(Dwarf_Line line, Row& row) {
@@ -197,9 +187,9 @@ class DwarfLines::Impl {
       row.line = static_cast<std::uint32_t>(number);
     if (dwarf_linesrc(line, &file, &error) == DW_DLV_OK && file != nullptr) {
       row.file = file;
-      dwarf_dealloc(debug_, file, DW_DLA_STRING);
+      dwarf_dealloc(debug_.get(), file, DW_DLA_STRING);
     } else if (error != nullptr) {
-      dwarf_dealloc_error(debug_, error);
+      dwarf_dealloc_error(debug_.get(), error);
     }
     row.known = true;
   }
@@ -210,15 +200,15 @@ class DwarfLines::Impl {
     Dwarf_Signed count = 0;
     Dwarf_Error error = nullptr;
     if (dwarf_srcfiles(unit.get(), &names, &count, &error) != DW_DLV_OK) {
-      if (error != nullptr) dwarf_dealloc_error(debug_, error);
+      if (error != nullptr) dwarf_dealloc_error(debug_.get(), error);
       return;
     }
     if (version < 5) files_.emplace_back();
     for (Dwarf_Signed k = 0; k < count; ++k) {
       files_.emplace_back(names[k]);
-      dwarf_dealloc(debug_, names[k], DW_DLA_STRING);
+      dwarf_dealloc(debug_.get(), names[k], DW_DLA_STRING);
     }
-    dwarf_dealloc(debug_, names, DW_DLA_LIST);
+    dwarf_dealloc(debug_.get(), names, DW_DLA_LIST);
   }
 
   // Functions lie in the unit or in namespaces. Lambdas and members of local classes lie inside the
@@ -247,8 +237,17 @@ class DwarfLines::Impl {
     }
   }
 
+  std::vector<AddressRange> ranges_of(const Die& die) const {
+    std::vector<AddressRange> ranges = die.ranges(base_);
+    if (!ranges.empty() || !in_split_unit_) return ranges;
+    const auto index = die.range_list_index();
+    if (!index) return ranges;
+    return split_.range_lists().list(*index, base_,
+                                     [&](std::uint64_t at) { return die.address_at(at); });
+  }
+
   void take_function(const Die& die, const Places& wanted) {
-    const Places inside = places_in(die.ranges(base_), &wanted);
+    const Places inside = places_in(ranges_of(die), &wanted);
     if (inside.empty()) return;
     const std::string name = name_of(die);
     for (const std::size_t place : inside) {
@@ -266,7 +265,7 @@ class DwarfLines::Impl {
       if (!inlined && tag != DW_TAG_lexical_block && tag != DW_TAG_try_block &&
           tag != DW_TAG_catch_block)
         continue;
-      const auto ranges = die.ranges(base_);
+      const auto ranges = ranges_of(die);
       // A block without addresses may still hold inlined calls that have some.
       const Places inside = !inlined && ranges.empty() ? wanted : places_in(ranges, &wanted);
       if (inside.empty()) continue;
@@ -323,8 +322,10 @@ class DwarfLines::Impl {
     return name;
   }
 
-  Dwarf_Debug debug_;
+  OpenDebug debug_;
   bool with_functions_;
+  SplitDwarf split_;
+  bool in_split_unit_ = false;  // the entries at hand are of one
   std::span<const std::uint64_t> addresses_;
   std::vector<bool> done_;
   std::uint64_t base_ = 0;
@@ -338,7 +339,7 @@ DwarfLines::DwarfLines(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 DwarfLines::DwarfLines(DwarfLines&&) noexcept = default;
 DwarfLines::~DwarfLines() = default;
 
-Result<DwarfLines> DwarfLines::open(int fd, bool with_functions) {
+Result<DwarfLines> DwarfLines::open(int fd, bool with_functions, SplitPlaces split) {
   Dwarf_Debug debug = nullptr;
   Dwarf_Error error = nullptr;
   const int result =
@@ -348,12 +349,16 @@ Result<DwarfLines> DwarfLines::open(int fd, bool with_functions) {
     std::string why = error != nullptr ? dwarf_errmsg(error) : "is damaged";
     return Error{ErrorCode::kCorrupt, "its line information cannot be read: " + why};
   }
-  return DwarfLines(std::make_unique<Impl>(debug, with_functions));
+  return DwarfLines(std::make_unique<Impl>(OpenDebug(debug), with_functions, fd, std::move(split)));
 }
 
 void DwarfLines::resolve(std::span<const std::uint64_t> addresses,
                          const std::function<void(std::size_t, std::vector<AddressFrame>)>& found) {
   impl_->resolve(addresses, found);
+}
+
+std::string DwarfLines::problem() const {
+  return impl_->problem();
 }
 
 }  // namespace drgpum

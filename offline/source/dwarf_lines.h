@@ -21,11 +21,18 @@ struct AddressFrame {
   bool inlined = false;  // into the frame that follows
 };
 
+// Where debugging entries outside the program may lie, beside where the compiler wrote them
+// (-gsplit-dwarf: .dwo and .dwp).
+struct SplitPlaces {
+  std::vector<std::string> programs;      // of which a .dwp may have the name
+  std::vector<std::string> symbol_paths;  // directories
+};
+
 class DwarfLines {
  public:
   // `fd` stays the caller's and has to outlive this. `with_functions`: also functions and inline
-  // chains (.debug_info); else file and line only.
-  static Result<DwarfLines> open(int fd, bool with_functions);
+  // chains (.debug_info, and what `split` leads to); else file and line only.
+  static Result<DwarfLines> open(int fd, bool with_functions, SplitPlaces split);
   DwarfLines(DwarfLines&&) noexcept;
   ~DwarfLines();
 
@@ -34,6 +41,9 @@ class DwarfLines {
   // unit by unit.
   void resolve(std::span<const std::uint64_t> addresses,
                const std::function<void(std::size_t, std::vector<AddressFrame>)>& found);
+
+  // After resolve(): what of it was missing, for a person; empty: nothing.
+  [[nodiscard]] std::string problem() const;
 
  private:
   class Impl;

@@ -133,6 +133,20 @@ bool ElfFile::has_section(const char* name) const {
   return found;
 }
 
+std::vector<std::uint8_t> ElfFile::section_bytes(const char* name) const {
+  std::vector<std::uint8_t> bytes;
+  each_section(elf_, [&](Elf_Scn* section, const GElf_Shdr& header) {
+    if (section_name(elf_, header) != name) return true;
+    if ((header.sh_flags & SHF_COMPRESSED) != 0 && elf_compress(section, 0, 0) < 0) return false;
+    const Elf_Data* data = elf_rawdata(section, nullptr);
+    if (data == nullptr || data->d_buf == nullptr) return false;
+    const auto* begin = static_cast<const std::uint8_t*>(data->d_buf);
+    bytes.assign(begin, begin + data->d_size);
+    return false;
+  });
+  return bytes;
+}
+
 // A zero-terminated name, zeros up to a multiple of four, the checksum.
 std::optional<DebugLink> ElfFile::debug_link() const {
   std::optional<DebugLink> link;

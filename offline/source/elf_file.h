@@ -36,6 +36,8 @@ class ElfFile {
   [[nodiscard]] int descriptor() const { return fd_; }
   [[nodiscard]] std::string build_id() const;  // lower-case hex; empty: none
   [[nodiscard]] bool has_section(const char* name) const;
+  // Uncompressed; empty: there is no such section.
+  [[nodiscard]] std::vector<std::uint8_t> section_bytes(const char* name) const;
   [[nodiscard]] std::optional<DebugLink> debug_link() const;
   // By rising begin; of .symtab, else .dynsym.
   [[nodiscard]] std::vector<ElfFunction> functions() const;

@@ -23,7 +23,7 @@ namespace drgpum {
 namespace {
 
 // Another number whenever the frames that the same file gives change.
-constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kVersion = 2;
 constexpr std::uintmax_t kLargestFile = 256 << 20;
 constexpr std::uint32_t kEntry = 1;    // repeated message
 constexpr std::uint32_t kAddress = 1;  // of an entry

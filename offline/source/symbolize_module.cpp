@@ -48,7 +48,7 @@ class Symbolizer {
     if (!files.problem.empty()) tell(kProblem, files.problem);
     if (depth != Depth::kSymbols && !files.lines.empty()) {
       tell(kLinesFrom, files.lines);
-      read_lines(files.lines, depth == Depth::kFunctions, found);
+      read_lines(files, depth == Depth::kFunctions, found);
     }
     for (std::size_t place = 0; place < addresses_.size(); ++place)
       if (!found[place]) tell(place, {AddressFrame{}});
@@ -65,15 +65,19 @@ class Symbolizer {
     }
   }
 
-  void read_lines(const std::string& path, bool with_functions, std::vector<bool>& found) {
-    const auto file = ElfFile::open(path);
+  void read_lines(const DebugFiles& files, bool with_functions, std::vector<bool>& found) {
+    const auto file = ElfFile::open(files.lines);
     if (!file) return;
-    auto lines = DwarfLines::open(file->descriptor(), with_functions);
-    if (!lines) return tell(kProblem, path + " " + lines.error().message);
+    SplitPlaces split{{files.lines}, request_.symbol_paths};
+    for (const std::string& program : {files.code, request_.path})
+      if (!program.empty() && program != split.programs.back()) split.programs.push_back(program);
+    auto lines = DwarfLines::open(file->descriptor(), with_functions, std::move(split));
+    if (!lines) return tell(kProblem, files.lines + " " + lines.error().message);
     lines->resolve(addresses_, [&](std::size_t place, std::vector<AddressFrame> frames) {
       found[place] = true;
       tell(place, std::move(frames));
     });
+    if (const std::string missing = lines->problem(); !missing.empty()) tell(kProblem, missing);
   }
 
   // The function whose symbol covers the address; of several, the one that begins last.

@@ -130,6 +130,94 @@ INSTANTIATE_TEST_SUITE_P(Symbolize, EveryKindOfDebugInformation,
                          testing::Values(SAMPLE_DWARF4, SAMPLE_DWARF5, SAMPLE_COMPRESSED,
                                          SAMPLE_SPLIT_SECTIONS));
 
+// The same program with its debugging entries outside of it (-gsplit-dwarf) and inside.
+struct SplitSample {
+  const char* split;
+  const char* object;
+  const char* whole;
+};
+
+class SplitDebugInformation : public SymbolizeTest,
+                              public testing::WithParamInterface<SplitSample> {
+ protected:
+  // A copy whose .dwo files nothing names any more: "x.dwo" became "x.dwx".
+  std::string copy_without_loose_files() const {
+    std::ifstream file(GetParam().split, std::ios::binary);
+    std::string bytes(std::istreambuf_iterator<char>(file), {});
+    for (std::size_t at = 0; (at = bytes.find(".cpp.dwo", at)) != std::string::npos; ++at)
+      bytes[at + 7] = 'x';
+    const std::string copy = folder_ + "/app";
+    std::ofstream(copy, std::ios::binary) << bytes;
+    return copy;
+  }
+
+  static ModuleLines lines_of(const std::string& path, std::vector<std::string> symbol_paths = {}) {
+    ModuleRequest request;
+    request.path = path;
+    request.addresses = code_addresses(GetParam().whole);
+    request.symbol_paths = std::move(symbol_paths);
+    return symbolize_module(request, {});
+  }
+
+  static void expect_all(const ModuleLines& lines) {
+    EXPECT_EQ(lines.problem, "");
+    const ModuleLines whole = lines_of(GetParam().whole);
+    ASSERT_EQ(lines.frames.size(), whole.frames.size());
+    for (std::size_t k = 0; k < whole.frames.size(); ++k) {
+      ASSERT_EQ(lines.frames[k].size(), whole.frames[k].size()) << k;
+      for (std::size_t f = 0; f < whole.frames[k].size(); ++f) {
+        EXPECT_EQ(lines.frames[k][f].function, whole.frames[k][f].function);
+        EXPECT_EQ(lines.frames[k][f].file, whole.frames[k][f].file);
+        EXPECT_EQ(lines.frames[k][f].line, whole.frames[k][f].line);
+      }
+    }
+  }
+};
+
+TEST_P(SplitDebugInformation, GivesTheFramesOfTheWhole) {
+  ASSERT_EQ(code_addresses(GetParam().split), code_addresses(GetParam().whole));
+  expect_all(lines_of(GetParam().split));
+}
+
+// binutils' dwp of Debian 12 packs DWARF 4 only; tests/corpus/host_lines.py has the other.
+using PackedDebugInformation = SplitDebugInformation;
+TEST_P(PackedDebugInformation, IsFoundInOneFileBesideTheProgram) {
+  const std::string copy = copy_without_loose_files();
+  output_of("dwp -o " + copy + ".dwp " +
+            std::filesystem::path(GetParam().object).replace_extension(".dwo").string());
+  expect_all(lines_of(copy));
+}
+
+TEST_P(SplitDebugInformation, IsFoundBySymbolPathAndMissedByName) {
+  const std::string copy = copy_without_loose_files();
+  const ModuleLines without = lines_of(copy);
+  EXPECT_NE(without.problem.find("inlined_sample.cpp.dwx"), std::string::npos) << without.problem;
+  EXPECT_TRUE(without.frames[0][0].file.ends_with("inlined_sample.cpp"));
+  const std::string there = folder_ + "/symbols";
+  std::filesystem::create_directories(there);
+  std::filesystem::copy(std::filesystem::path(GetParam().object).replace_extension(".dwo"),
+                        there + "/inlined_sample.cpp.dwx");
+  expect_all(lines_of(copy, {there}));
+}
+
+TEST_P(SplitDebugInformation, OfAnotherBuildIsRefused) {
+  const std::string copy = copy_without_loose_files();
+  std::ofstream(folder_ + "/inlined_sample.cpp.dwx") << "no ELF file";
+  EXPECT_NE(lines_of(copy).problem.find("is not here, or of another build"), std::string::npos);
+  const std::string_view other = GetParam().object == std::string_view(SAMPLE_SPLIT_DWARF4_OBJECT)
+                                     ? SAMPLE_SPLIT_DWARF5_OBJECT
+                                     : SAMPLE_SPLIT_DWARF4_OBJECT;
+  std::filesystem::copy(std::filesystem::path(other).replace_extension(".dwo"),
+                        folder_ + "/inlined_sample.cpp.dwx",
+                        std::filesystem::copy_options::overwrite_existing);
+  EXPECT_NE(lines_of(copy).problem.find("is not here, or of another build"), std::string::npos);
+}
+
+constexpr SplitSample kSplit4{SAMPLE_SPLIT_DWARF4, SAMPLE_SPLIT_DWARF4_OBJECT, SAMPLE_DWARF4};
+constexpr SplitSample kSplit5{SAMPLE_SPLIT_DWARF5, SAMPLE_SPLIT_DWARF5_OBJECT, SAMPLE_DWARF5};
+INSTANTIATE_TEST_SUITE_P(Symbolize, SplitDebugInformation, testing::Values(kSplit4, kSplit5));
+INSTANTIATE_TEST_SUITE_P(Symbolize, PackedDebugInformation, testing::Values(kSplit4));
+
 // Evenly over the functions that have a size.
 std::vector<std::uint64_t> some_addresses(const std::string& path, std::size_t count) {
   std::vector<std::uint64_t> all;
