@@ -48,7 +48,7 @@ void declare(CLI::App& app, Arguments& a) {
       "Examples:\n"
       "  drgpum bundle app.drgp && scp app.drgb elsewhere:\n"
       "  drgpum bundle app.drgp --with-source -o report-me.drgb\n"
-      "\nreport, view, annotate, diff, export and info read the file in the place of a trace.\n");
+      "\nreport, plan, view, annotate, diff, export and info read the file in the place of a trace.\n");
 }
 
 // A folder that goes with its name.

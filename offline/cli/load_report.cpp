@@ -114,9 +114,10 @@ Result<ReportOptions> options_of(const LoadArguments& a) {
 }
 
 // What the times of a timing run add. The calls are read once more: few traces have times.
-Status add_times(const std::string& path, ProgressLine& progress, Report& report) {
-  progress.show("planning swaps of " + path);
-  ASSIGN_OR_RETURN(const Trace trace, load_input(path, LoadOptions()));
+Status add_times(const std::string& trace_path, const std::string& shown_path,
+                 ProgressLine& progress, Report& report) {
+  progress.show("planning swaps of " + shown_path);
+  ASSIGN_OR_RETURN(const Trace trace, load_input(trace_path, LoadOptions()));
   const TimedCalls times = timed_calls(trace);
   report.times = DeviceTimes{static_cast<std::uint64_t>(times.device_calls),
                              static_cast<std::uint64_t>(times.timed)};
@@ -195,7 +196,7 @@ Result<Report> load_report(const std::string& verb, const std::string& path, con
   Report report = build_report(std::move(loaded.evidence), loaded.complete,
                                std::move(loaded.reason), sources, options);
   if (options.with_pool && tables.counts().times > 0)
-    RETURN_IF_ERROR(add_times(path, progress, report));
+    RETURN_IF_ERROR(add_times(opened.trace, path, progress, report));
   if (!a.quiet)
     for (const std::string& line : sources.missing())
       std::fprintf(stderr, "drgpum %s: %s\n", verb.c_str(), line.c_str());

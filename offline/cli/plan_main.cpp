@@ -13,6 +13,7 @@
 #include <CLI/CLI.hpp>
 #include <unistd.h>
 
+#include "offline/cli/opened_trace.h"
 #include "offline/cli/plan_output.h"
 #include "offline/cli/plan_swap_check.h"
 #include "offline/cli/plan_values.h"
@@ -54,7 +55,7 @@ struct PlanArguments {
 
 void declare(CLI::App& app, PlanArguments& arguments) {
   app.add_option("input", arguments.input,
-                 "a trace, a memory snapshot, or a table: id,lower,upper,size or time_ns,op,id,size")
+                 "a trace or bundle, a memory snapshot, or a table: id,lower,upper,size or time_ns,op,id,size")
       ->required();
   app.add_option("--mode", arguments.mode,
                  "faithful: the published heuristic; best: a portfolio (default)")
@@ -244,14 +245,17 @@ struct Input {
 
 Result<Input> read_input(const std::string& path, bool whole_allocations) {
   Input input;
-  if (input_kind(path) == InputKind::kOther) {
-    ASSIGN_OR_RETURN(input.problem, read_problem_csv(path));
+  OpenedTraces bundles;
+  ASSIGN_OR_RETURN(const OpenedTrace opened, bundles.open(path));
+  if (input_kind(opened.trace) == InputKind::kOther) {
+    ASSIGN_OR_RETURN(input.problem, read_problem_csv(opened.trace));
     return input;
   }
   LoadOptions options;
   options.check = false;
-  ASSIGN_OR_RETURN(const Trace trace, load_input(path, options));
+  ASSIGN_OR_RETURN(const Trace trace, load_input(opened.trace, options));
   input.problem = problem_from_trace(trace, whole_allocations);
+  input.problem.source = path;  // a bundle's trace lies elsewhere
   input.records_accesses = trace.process().mode != "allocations";
   input.complete = trace.summary().completeness == trace::Completeness::kComplete;
   if (!input.complete)

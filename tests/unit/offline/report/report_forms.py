@@ -91,7 +91,7 @@ def check_forms(runner, trace):
     runner.expect("brief is brief", len(brief.splitlines()) <= 9 and "drgpum report" in brief)
 
 
-def check_hostile_names(runner):
+def check_hostile_cells(runner):
     """Names that want to be formulas, markup, escape sequences or other cells."""
     names = ["=HYPERLINK(1)", "+1", "-2", "@x", "\ttab", "a\rb", "a\x1b[31mred", "\u202eevil", "a,b", "a;b", "<b>&amp;</b>",
              "|x|", "`x`", "[x](http://x)", "#1", "*x*"]
@@ -266,7 +266,6 @@ def check_source_lines(runner):
                       "read 42 times in 2 launches at saxpy.cu:3 in saxpy" in shown and "| float v = x[i];" in shown)
         runner.expect("text escapes code", "\x1b" not in shown and "\\u{1b}" in shown)
     check_annotate(runner, sources)
-    check_bundle(runner, trace, sources)
     page = runner.run("report", trace, "--format", "html", "--source-root", str(sources))
     runner.expect("page escapes code", "v <b>" not in page)
     runner.expect("page has the lines", "access_lines" in page or "application/octet-stream" in page)
@@ -286,34 +285,6 @@ def check_annotate(runner, sources):
     runner.run("annotate", "other.cu", trace, status=3)
     runner.run("annotate", "saxpy.cu", status=2)
     runner.expect("annotate --help has examples", "Examples" in runner.run("annotate", "--help"))
-
-
-def check_bundle(runner, trace, sources):
-    """A bundle alone gives the report that the trace gives beside its device code and sources."""
-    folder = runner.folder / "elsewhere"
-    folder.mkdir()
-    bundle = str(folder / "app.drgb")
-    told = runner.run("bundle", trace, "-o", bundle, "--with-source", "--source-root", str(sources))
-    runner.expect("bundle: tells what is in it: " + told, "1 device module" in told and "1 source file" in told)
-    runner.run("bundle", trace, "-o", bundle, status=2)
-    runner.run("bundle", trace, "-o", bundle, "-f")
-    runner.run("bundle", bundle, status=2)
-    runner.run("bundle", trace, "-o", bundle, "-f", "--with-source", "--source-root", str(sources))
-    (runner.folder / "code.modules").rename(runner.folder / "away")
-    sources.rename(runner.folder / "sources-away")
-    report = json.loads(runner.run("report", bundle, "--format", "json"))
-    lines = next(o for o in report["objects"] if o["name"] == "x")["access_lines"]
-    runner.expect("bundle: device lines", lines and lines[0]["line"] == 3)
-    runner.expect("bundle: source", "| float v = x[i];" in runner.run("report", bundle))
-    runner.expect("bundle: annotate", "| float v = x[i];" in runner.run("annotate", "saxpy.cu", bundle))
-    runner.expect("bundle: info", bundle in runner.run("info", bundle))
-    runner.run("view", bundle, "-o", str(folder / "page.html"))
-    cut = folder / "cut.drgb"
-    cut.write_bytes(pathlib.Path(bundle).read_bytes()[:-40])
-    runner.run("report", str(cut), status=3)
-    (runner.folder / "away").rename(runner.folder / "code.modules")
-    (runner.folder / "sources-away").rename(sources)
-    runner.expect("bundle --help has examples", "Examples" in runner.run("bundle", "--help"))
 
 
 def check_hostile_names(runner):
@@ -410,7 +381,7 @@ def main():
         data = args.source / "tests/data/report"
         trace = runner.trace("all", (data / "all_patterns.txt").read_text())
         check_forms(runner, trace)
-        check_hostile_names(runner)
+        check_hostile_cells(runner)
         check_many_findings(runner)
         check_terminal(runner, trace)
         check_peaks_devices_pools_times(runner)
