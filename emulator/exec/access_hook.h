@@ -2,6 +2,8 @@
 #pragma once
 // What an observer of executing kernels is told, warp by warp, before each event takes place.
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "emulator/ptx/program.h"
@@ -31,6 +33,25 @@ enum class AccessPattern : std::uint8_t {
 struct AddressRange {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
+
+  [[nodiscard]] bool holds(std::uint64_t first, std::uint64_t bytes) const {
+    return first >= begin && first + bytes <= end;
+  }
+};
+
+// How an observer wants to hear of further accesses by one instruction, in one launch and by one
+// thread of the host, whose lanes' bytes all lie in `range`: by the function for their pattern
+// instead of on_access, and where that is null, no more.
+struct ShortPath {
+  static constexpr std::size_t kStateBytes = 48;
+  using Row = void (*)(const ShortPath&, std::uint64_t first);
+  using Lanes = void (*)(const ShortPath&, std::uint32_t mask, const std::uint64_t* addresses);
+
+  AddressRange range;       // empty: there is no such path
+  Row contiguous = nullptr;
+  Row uniform = nullptr;
+  Lanes scattered = nullptr;
+  alignas(8) std::array<std::byte, kStateBytes> state;  // the observer's own
 };
 
 // One memory instruction of one warp. Lanes outside `mask` hold no meaning in `addresses`.
@@ -46,9 +67,7 @@ struct WarpAccess {
   const std::uint64_t* addresses =
       nullptr;  // 32 of them: global generic addresses, or window offsets
   const std::uint64_t* shared_destinations = nullptr;  // kAsyncCopy: 32 shared offsets
-  // An observer may say here where further accesses by this instruction, in this launch and by
-  // this thread of the host, would tell it nothing new: it may hear no more of them. Null: no use.
-  AddressRange* settled = nullptr;
+  ShortPath* short_path = nullptr;  // the observer may fill it in; null: it would not be used
 };
 
 // The warp at the event; call_device_function (executor.h) runs code in it.
@@ -68,6 +87,8 @@ class AccessHook {
   // Spaces that on_access wants to hear of, as bits 1 << Space; others cost nothing.
   [[nodiscard]] virtual std::uint32_t wanted_spaces() const = 0;
   [[nodiscard]] virtual bool wants_blocks() const = 0;
+  // Whether device malloc and free matter to it. A hook that wants nothing costs nothing.
+  [[nodiscard]] virtual bool wants_heap() const { return true; }
 };
 
 }  // namespace drgpum::emulator::exec

@@ -43,6 +43,7 @@ struct Launch {
   std::uint32_t threads_per_block = 0;
   std::uint32_t shared_bytes = 0;
   std::uint64_t cluster_count = 0;
+  std::uint64_t hooked_spaces = 0;  // as WarpContext's
   bool shared_atomics = false;  // several workers: atomics must be atomic on the host
   std::array<std::uint64_t, kGridWorkspaceBytes / 8> grid_workspace{};
   std::atomic<std::uint64_t> next_cluster{0};
@@ -60,10 +61,10 @@ struct CachedAllocation {
   bool read_only = false;
 };
 
-// Where the hook has heard enough of an op; in a table as CachedAllocation's.
-struct SettledRange {
+// The hook's short path for an op; in a table as CachedAllocation's.
+struct KnownPath {
   const Op* op = nullptr;
-  AddressRange range;
+  ShortPath path;
 };
 
 // Sums of what LaunchStats reports.
@@ -82,16 +83,20 @@ struct Worker {
   std::uint64_t scattered = 0;  // accesses, for sampling
   std::uint64_t epoch = 0;
   std::array<CachedAllocation, kCacheEntries> cache{};
-  std::array<SettledRange, kCacheEntries> settled_ranges{};
+  std::vector<KnownPath> paths;  // kCacheEntries of them where there is a hook
 
   static std::size_t entry_of(const Op* op) {
     return (reinterpret_cast<std::uintptr_t>(op) / sizeof(Op)) % kCacheEntries;
   }
   CachedAllocation& cached(const Op* op) { return cache[entry_of(op)]; }
-  // Whether the hook has heard enough of the op's accesses in [begin, end).
-  [[nodiscard]] bool is_settled(const Op* op, std::uint64_t begin, std::uint64_t end) const {
-    const SettledRange& known = settled_ranges[entry_of(op)];
-    return known.op == op && begin >= known.range.begin && end <= known.range.end;
+  // Takes the hook's short path for an access by all lanes of `bytes` bytes in all; false: there is
+  // none.
+  [[nodiscard]] bool take_path(const Op* op, ShortPath::Row ShortPath::*pattern,
+                               std::uint64_t first, std::uint64_t bytes) const {
+    const KnownPath& known = paths[entry_of(op)];
+    if (known.op != op || !known.path.range.holds(first, bytes)) return false;
+    if (const ShortPath::Row tell = known.path.*pattern) tell(known.path, first);
+    return true;
   }
   void count(WarpContext& warp, const BlockCost& cost) {
     const auto lanes = static_cast<std::uint64_t>(__builtin_popcount(warp.mask));

@@ -73,7 +73,8 @@ template <unsigned bytes, bool write>
     worker.work.global_sectors += ((first + bytes * kLanes - 1) >> 5) - (first >> 5) + 1;
     worker.work.global_bytes += bytes * kLanes;
     std::byte* host = host_pointer(cached, first);  // a hook's own accesses may take the cache
-    if (warp.hooked_spaces != 0 && !worker.is_settled(op, first, first + bytes * kLanes))
+    if (warp.hooked_spaces != 0 &&
+        !worker.take_path(op, &ShortPath::contiguous, first, bytes * kLanes))
       notify_pattern(op, warp, access, AccessPattern::kContiguous);
     return {Pattern::kContiguous, host};
   }
@@ -81,7 +82,7 @@ template <unsigned bytes, bool write>
     worker.work.global_sectors += 1;
     worker.work.global_bytes += bytes * kLanes;
     std::byte* host = host_pointer(cached, first);
-    if (warp.hooked_spaces != 0 && !worker.is_settled(op, first, first + bytes))
+    if (warp.hooked_spaces != 0 && !worker.take_path(op, &ShortPath::uniform, first, bytes))
       notify_pattern(op, warp, access, AccessPattern::kUniform);
     return {Pattern::kUniform, host};
   }

@@ -189,7 +189,6 @@ void BlockRunner::start(Block& block, std::uint64_t number) {
 }
 
 void BlockRunner::start_warp(Block& block, WarpContext& warp, const LoweredFunction& entry) {
-  const LaunchConfig& config = *launch_.config;
   warp.worker = &worker_;
   warp.block = &block;
   warp.parent = nullptr;
@@ -202,9 +201,7 @@ void BlockRunner::start_warp(Block& block, WarpContext& warp, const LoweredFunct
   warp.entered = false;
   warp.issued = 0;
   warp.slept_ns = 0;
-  // The top bit stands for no space: device malloc and free are told to every hook.
-  warp.hooked_spaces =
-      config.hook != nullptr ? std::uint64_t{1} << 63 | config.hook->wanted_spaces() : 0;
+  warp.hooked_spaces = launch_.hooked_spaces;
   warp.parked.clear();
   for (auto& record : warp.records)
     record->live = false;
@@ -322,6 +319,12 @@ void add_stats(LaunchStats& stats, const Worker& worker) {
   stats.shared_wavefronts += work.shared_wavefronts;
 }
 
+// The top bit stands for no space: device malloc and free.
+std::uint64_t hooked_spaces(const AccessHook* hook) {
+  if (hook == nullptr) return 0;
+  return hook->wanted_spaces() | (hook->wants_heap() ? std::uint64_t{1} << 63 : 0);
+}
+
 void work(Launch& launch, Worker& worker) {
   const std::uint32_t host_mode = _mm_getcsr();
   _mm_setcsr(kDefaultMxcsr);
@@ -392,7 +395,11 @@ LaunchResult launch(const Executable& executable, const LaunchConfig& config,
       config.workers, 1, std::max<std::uint64_t>(launch.cluster_count, 1)));
   launch.shared_atomics = workers > 1;
   place_threads(launch);
+  launch.hooked_spaces = hooked_spaces(config.hook);
   std::vector<Worker> states(workers);
+  if (launch.hooked_spaces != 0)
+    for (Worker& worker : states)
+      worker.paths.resize(Worker::kCacheEntries);
   std::vector<std::thread> threads;
   for (std::uint32_t i = 1; i < workers; ++i)
     threads.emplace_back([&, i] { work(launch, states[i]); });

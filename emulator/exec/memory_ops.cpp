@@ -199,35 +199,38 @@ void call_hook(WarpContext& warp, const Op* op, const MemoryAccess& access, Spac
   event.pattern = pattern;
   event.space = space;
   event.addresses = addresses;
-  AddressRange settled;
-  if (space == Space::kGlobal) event.settled = &settled;
+  ShortPath path;
+  if (space == Space::kGlobal) event.short_path = &path;
   const std::uint32_t all = warp.mask;
   warp.mask = mask;
   warp.worker->launch->config->hook->on_access(warp, event);
   warp.mask = all;
-  if (settled.end != 0) warp.worker->settled_ranges[Worker::entry_of(op)] = {op, settled};
+  if (path.range.end != 0) warp.worker->paths[Worker::entry_of(op)] = {op, path};
 }
 
 namespace {
 
-// Whether all active lanes are where the hook has heard enough of the op.
-bool all_settled(const WarpContext& warp, const Op* op, const MemoryAccess& access,
-                 const std::uint64_t* addresses) {
-  const SettledRange& known = warp.worker->settled_ranges[Worker::entry_of(op)];
+// Takes the hook's short path for the op, if all active lanes are where it leads.
+bool take_path(const WarpContext& warp, const Op* op, const MemoryAccess& access,
+               const std::uint64_t* addresses) {
+  const KnownPath& known = warp.worker->paths[Worker::entry_of(op)];
   if (known.op != op) return false;
+  const AddressRange range = known.path.range;
   const std::uint64_t bytes = std::uint64_t{access.element_bytes} * access.count;
-  if (known.range.end - known.range.begin < bytes) return false;
-  const std::uint64_t room = known.range.end - known.range.begin - bytes;
-  return (lanes_where<std::uint64_t>(
-              [=](unsigned i) { return addresses[i] - known.range.begin > room; }) &
-          warp.mask) == 0;
+  if (range.end - range.begin < bytes) return false;
+  const std::uint64_t room = range.end - range.begin - bytes;
+  const std::uint32_t outside =
+      lanes_where<std::uint64_t>([=](unsigned i) { return addresses[i] - range.begin > room; });
+  if ((outside & warp.mask) != 0) return false;
+  if (known.path.scattered != nullptr) known.path.scattered(known.path, warp.mask, addresses);
+  return true;
 }
 
 }  // namespace
 
 void notify_hook(WarpContext& warp, const Op* op, const MemoryAccess& access,
                  const std::uint64_t* addresses) {
-  if (warp.hooked_spaces == 0 || all_settled(warp, op, access, addresses)) return;
+  if (warp.hooked_spaces == 0 || take_path(warp, op, access, addresses)) return;
   if (access.where != Where::kGeneric) {
     call_hook(warp, op, access, access.space, warp.mask, addresses, AccessPattern::kScattered);
     return;

@@ -53,30 +53,39 @@ void AccessLog::flush() {
   std::fflush(file_);
 }
 
-bool LoggingHook::has_heard_enough(const exec::WarpAccess& access) {
+// As the executor would.
+bool LoggingHook::take_path(const exec::WarpAccess& access) {
   const std::lock_guard lock(mutex_);
-  const auto known = settled_.find(access.pc);
-  if (known == settled_.end()) return false;
+  const auto known = paths_.find(access.pc);
+  if (known == paths_.end()) return false;
+  const exec::ShortPath& path = known->second;
   bool inside = true;
   for_each_lane(access.mask, [&](unsigned lane) {
-    const std::uint64_t begin = access.addresses[lane];
-    inside = inside && begin >= known->second.begin && begin + access.size <= known->second.end;
+    inside = inside && path.range.holds(access.addresses[lane], access.size);
   });
-  return inside;
+  if (!inside) return false;
+  const exec::ShortPath::Row row =
+      access.pattern == exec::AccessPattern::kContiguous ? path.contiguous : path.uniform;
+  if (access.pattern == exec::AccessPattern::kScattered) {
+    if (path.scattered != nullptr) path.scattered(path, access.mask, access.addresses);
+  } else if (row != nullptr) {
+    row(path, access.addresses[0]);
+  }
+  return true;
 }
 
 void LoggingHook::on_access(exec::WarpContext& warp, const exec::WarpAccess& access) {
   if (access.space == ptx::Space::kGlobal) log_.write(access);
   const bool wanted = next_ != nullptr &&
                       ((next_->wanted_spaces() >> static_cast<unsigned>(access.space)) & 1) != 0;
-  if (!wanted || has_heard_enough(access)) return;
-  exec::AddressRange settled;
+  if (!wanted || take_path(access)) return;
+  exec::ShortPath path;
   exec::WarpAccess told = access;
-  told.settled = access.settled == nullptr ? nullptr : &settled;
+  told.short_path = access.short_path == nullptr ? nullptr : &path;
   next_->on_access(warp, told);
-  if (settled.end == 0) return;
+  if (path.range.end == 0) return;
   const std::lock_guard lock(mutex_);
-  settled_[access.pc] = settled;
+  paths_[access.pc] = path;
 }
 
 void LoggingHook::on_block_enter(exec::WarpContext& warp, std::uint64_t pc, std::uint32_t mask) {
@@ -103,6 +112,10 @@ std::uint32_t LoggingHook::wanted_spaces() const {
 
 bool LoggingHook::wants_blocks() const {
   return next_ != nullptr && next_->wants_blocks();
+}
+
+bool LoggingHook::wants_heap() const {
+  return next_ != nullptr && next_->wants_heap();
 }
 
 }  // namespace drgpum::emulator

@@ -48,14 +48,15 @@ class LoggingHook final : public exec::AccessHook {
                       const std::uint64_t* pointers) override;
   [[nodiscard]] std::uint32_t wanted_spaces() const override;
   [[nodiscard]] bool wants_blocks() const override;
+  [[nodiscard]] bool wants_heap() const override;
 
  private:
-  bool has_heard_enough(const exec::WarpAccess& access);
+  bool take_path(const exec::WarpAccess& access);
 
   AccessLog& log_;
   exec::AccessHook* next_;
   std::mutex mutex_;
-  std::unordered_map<std::uint64_t, exec::AddressRange> settled_;  // by code address
+  std::unordered_map<std::uint64_t, exec::ShortPath> paths_;  // by code address
 };
 
 }  // namespace drgpum::emulator

@@ -5,9 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <utility>
+#include <optional>
+#include <type_traits>
 
 #include "emulator/exec/executor.h"
+#include "emulator/sanitizer/map_path.h"
+#include "emulator/sanitizer/twin_memory.h"
 #include "proto/device/mark_access.h"
 
 namespace drgpum::emulator::sanitizer {
@@ -16,59 +19,6 @@ namespace {
 using device::LaunchSlot;
 using device::ObjectMap;
 using device::ObjectRange;
-
-// Set on entry of each call: the policy of mark_access.h has static members only.
-thread_local std::ptrdiff_t alias __attribute__((tls_model("initial-exec"))) = 0;
-thread_local std::uint32_t block __attribute__((tls_model("initial-exec"))) = 0;
-
-struct AnyThread {
-  template <typename T>
-  static T* at(std::uint64_t address) {
-    return reinterpret_cast<T*>(address + static_cast<std::uint64_t>(alias));
-  }
-  static std::uint32_t load(const std::uint32_t* word) {
-    return __atomic_load_n(word, __ATOMIC_RELAXED);
-  }
-  static std::uint64_t load(const std::uint64_t* word) {
-    return __atomic_load_n(word, __ATOMIC_RELAXED);
-  }
-  static void store(std::uint64_t* word, std::uint64_t value) {
-    __atomic_store_n(word, value, __ATOMIC_RELAXED);
-  }
-  static void bit_or(std::uint32_t* word, std::uint32_t bits) {
-    __atomic_fetch_or(word, bits, __ATOMIC_RELAXED);
-  }
-  static void add(std::uint32_t* word, std::uint32_t value) {
-    __atomic_fetch_add(word, value, __ATOMIC_RELAXED);
-  }
-  static void add(std::uint64_t* word, std::uint64_t value) {
-    __atomic_fetch_add(word, value, __ATOMIC_RELAXED);
-  }
-  static std::uint32_t claim(std::uint32_t* word, std::uint32_t value) {
-    std::uint32_t found = 0;
-    __atomic_compare_exchange_n(word, &found, value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-    return found;
-  }
-  static std::uint32_t block_number() { return block; }
-  static std::uint32_t keep(std::uint32_t value) { return value; }
-  static std::uint64_t keep(std::uint64_t value) { return value; }
-};
-
-// Where one thread runs the launch: the same without locked instructions.
-struct OneThread : AnyThread {
-  static void bit_or(std::uint32_t* word, std::uint32_t bits) { *word |= bits; }
-  static void add(std::uint32_t* word, std::uint32_t value) { *word += value; }
-  static void add(std::uint64_t* word, std::uint64_t value) { *word += value; }
-  static std::uint32_t claim(std::uint32_t* word, std::uint32_t value) {
-    return *word == 0 ? *word = value, 0 : *word;
-  }
-};
-
-template <typename Do>
-void for_each_lane(std::uint32_t mask, Do with_lane) {
-  for (; mask != 0; mask &= mask - 1)
-    with_lane(std::countr_zero(mask));
-}
 
 // An instruction mostly touches one object: where it was last time, by code address. Only a hint:
 // what it says is checked against the launch's own table.
@@ -80,11 +30,14 @@ std::uint32_t& hint_for(std::uint64_t pc) {
 }
 
 // The questions below look at all 32 lanes at once, so that they compile to vector code.
-bool all_inside(std::uint32_t mask, const std::uint64_t* addresses, const ObjectRange& object) {
+bool all_inside(std::uint32_t mask, const std::uint64_t* addresses, const ObjectRange& object,
+                std::uint64_t bytes) {
   const std::uint64_t length = object.end - object.begin;
+  if (length < bytes) return false;
+  const std::uint64_t room = length - bytes;
   std::uint64_t outside = 0;
   for (unsigned lane = 0; lane < 32; ++lane)
-    outside |= (mask >> lane & 1U) & std::uint64_t{addresses[lane] - object.begin >= length};
+    outside |= (mask >> lane & 1U) & std::uint64_t{addresses[lane] - object.begin > room};
   return outside == 0;
 }
 
@@ -109,13 +62,14 @@ class WarpMarker {
         addresses_(access.addresses),
         size_(access.size),
         kind_(kind),
-        settled_(access.settled),
+        short_path_(access.short_path),
         pattern_(mask == ~std::uint32_t{0} ? access.pattern : exec::AccessPattern::kScattered) {}
 
   // Later accesses by the same instruction to the same object would leave the same marks.
   void mark() const {
     if (const std::uint32_t index = mark_common_object(); index != device::kNoObjectIndex) {
-      if (settled_ != nullptr) *settled_ = {objects_[index].begin, objects_[index].end};
+      if (short_path_ != nullptr)
+        short_path_->range = {objects_[index].begin, objects_[index].end};
       return;
     }
     for_each_lane(mask_, [&](int lane) {
@@ -127,32 +81,60 @@ class WarpMarker {
     const std::uint32_t index = mark_common_object();
     if (index == device::kNoObjectIndex) return map_each();
     if (!device::takes_block<Memory>(slot_)) return;
-    if (slot_->sites != 0) {
-      device::count_site<Memory>(slot_, site_of(index), static_cast<std::uint32_t>(lanes()));
-    }
-    if (slot_->maps == 0) return;
-    switch (pattern_) {
-      case exec::AccessPattern::kUniform:
-        return map_one(index);
-      case exec::AccessPattern::kContiguous:
-        return map_row(index);
-      case exec::AccessPattern::kScattered:
-        return map_lanes(index);
-    }
+    const auto path = path_to(index);
+    if (!path || !reaches_no_further(objects_[index])) return map_each();
+    follow(*path);
+    // Of other blocks, only some are mapped.
+    if (short_path_ != nullptr && slot_->block_every <= 1) *short_path_ = *path;
   }
 
  private:
-  [[nodiscard]] int lanes() const { return std::popcount(mask_); }
-
-  [[nodiscard]] std::uint32_t site_of(std::uint32_t index) const {
-    return device::site_key(device::site_step(pc_) - slot_->code_base, index, kind_,
-                            slot_->site_shift);
-  }
-
   void map_each() const {
     for_each_lane(mask_, [&](int lane) {
       device::map_access<Memory>(slot_, pc_, addresses_[lane], size_, kind_);
     });
+  }
+
+  [[nodiscard]] std::optional<exec::ShortPath> path_to(std::uint32_t index) const {
+    MapTarget target;
+    target.object = objects_[index];
+    target.size = size_;
+    if (slot_->sites != 0) target.lanes = reinterpret_cast<std::uint64_t>(site_lanes(index));
+    if (slot_->maps != 0) {
+      const auto& map = Memory::template at<const ObjectMap>(slot_->maps)[index];
+      const auto host = [](std::uint64_t address) {
+        return address == 0 ? 0
+                            : reinterpret_cast<std::uint64_t>(
+                                  Memory::template at<const std::byte>(address));
+      };
+      target.map = map;
+      target.map.read_bits = (kind_ & device::kMarkRead) != 0 ? host(map.read_bits) : 0;
+      target.map.write_bits = (kind_ & device::kMarkWrite) != 0 ? host(map.write_bits) : 0;
+      target.map.counts = host(map.counts);
+    }
+    return map_path(target, std::is_same_v<Memory, OneThread>);
+  }
+
+  // Where the lanes of this instruction and this object are counted.
+  [[nodiscard]] std::uint64_t* site_lanes(std::uint32_t index) const {
+    const std::uint32_t key = device::site_key(device::site_step(pc_) - slot_->code_base, index,
+                                               kind_, slot_->site_shift);
+    device::AccessSite* site = device::find_site<Memory>(slot_, key);
+    return site == nullptr ? &slot_->lost_sites : &site->lanes;
+  }
+
+  void follow(const exec::ShortPath& path) const {
+    switch (pattern_) {
+      case exec::AccessPattern::kUniform:
+        if (path.uniform != nullptr) path.uniform(path, addresses_[0]);
+        return;
+      case exec::AccessPattern::kContiguous:
+        if (path.contiguous != nullptr) path.contiguous(path, addresses_[0]);
+        return;
+      case exec::AccessPattern::kScattered:
+        if (path.scattered != nullptr) path.scattered(path, mask_, addresses_);
+        return;
+    }
   }
 
   [[nodiscard]] std::uint64_t lowest() const {
@@ -160,86 +142,37 @@ class WarpMarker {
                                                        : addresses_[0];
   }
 
-  [[nodiscard]] bool all_lanes_inside(const ObjectRange& object) const {
-    const auto inside = [&](std::uint64_t address) {
-      return address >= object.begin && address < object.end;
-    };
+  // Whether all lanes' first `bytes` bytes lie in the object.
+  [[nodiscard]] bool all_lanes_inside(const ObjectRange& object, std::uint64_t bytes) const {
+    const exec::AddressRange range{object.begin, object.end};
     switch (pattern_) {
       case exec::AccessPattern::kUniform:
-        return inside(addresses_[0]);
+        return range.holds(addresses_[0], bytes);
       case exec::AccessPattern::kContiguous:
-        return inside(addresses_[0]) && inside(addresses_[0] + std::uint64_t{31} * size_);
+        return range.holds(addresses_[0], std::uint64_t{31} * size_ + bytes);
       case exec::AccessPattern::kScattered:
-        return all_inside(mask_, addresses_, object);
+        return all_inside(mask_, addresses_, object, bytes);
     }
     return false;
+  }
+
+  [[nodiscard]] bool reaches_no_further(const ObjectRange& object) const {
+    return all_lanes_inside(object, size_);
   }
 
   // Marks the object that all lanes fall into and gives its number; kNoObjectIndex without one.
   [[nodiscard]] std::uint32_t mark_common_object() const {
     std::uint32_t& hint = hint_for(pc_);
     std::uint32_t index = hint;
-    if (index >= slot_->object_count || !all_lanes_inside(objects_[index])) {
+    if (index >= slot_->object_count || !all_lanes_inside(objects_[index], 1)) {
       index = device::find_object(objects_, slot_->object_count, lowest());
-      if (index == device::kNoObjectIndex || !all_lanes_inside(objects_[index]))
+      if (index == device::kNoObjectIndex || !all_lanes_inside(objects_[index], 1))
         return device::kNoObjectIndex;
       hint = index;
     }
     device::mark_word<Memory>(Memory::template at<std::uint32_t>(slot_->marks) + index,
                               device::mark_bits(kind_, size_));
     return index;
-  }
-
-  // The bits of bytes [begin, end) of the object; what is left to do are the map's counts.
-  std::uint32_t* mark_bytes(ObjectMap& map, std::uint64_t begin, std::uint64_t end) const {
-    const std::uint64_t counts = std::exchange(map.counts, 0);
-    device::mark_cells<Memory>(map, kind_, begin, static_cast<std::uint32_t>(end - begin));
-    return counts == 0 ? nullptr : Memory::template at<std::uint32_t>(counts);
-  }
-
-  void map_lanes(std::uint32_t index) const {
-    const ObjectRange& object = objects_[index];
-    const auto& map = Memory::template at<const ObjectMap>(slot_->maps)[index];
-    for_each_lane(mask_, [&](int lane) {
-      const std::uint64_t room = object.end - addresses_[lane];
-      device::mark_cells<Memory>(map, kind_, addresses_[lane] - object.begin,
-                                 size_ < room ? size_ : static_cast<std::uint32_t>(room));
-    });
-  }
-
-  // All lanes access the same bytes.
-  void map_one(std::uint32_t index) const {
-    const ObjectRange& object = objects_[index];
-    ObjectMap map = Memory::template at<const ObjectMap>(slot_->maps)[index];
-    const std::uint64_t begin = addresses_[0] - object.begin;
-    const std::uint64_t end = std::min(begin + size_, object.end - object.begin);
-    std::uint32_t* cells = mark_bytes(map, begin, end);
-    if (cells == nullptr) return;
-    for (std::uint64_t cell = begin >> map.cell_shift; cell <= (end - 1) >> map.cell_shift; ++cell)
-      device::count_cell<Memory>(&cells[cell], 32U);
-  }
-
-  // The lanes' bytes follow each other: bits for all lanes at once, counts lane by lane.
-  void map_row(std::uint32_t index) const {
-    const ObjectRange& object = objects_[index];
-    ObjectMap map = Memory::template at<const ObjectMap>(slot_->maps)[index];
-    const std::uint64_t begin = addresses_[0] - object.begin;
-    const std::uint64_t end =
-        std::min(begin + std::uint64_t{32} * size_, object.end - object.begin);
-    std::uint32_t* cells = mark_bytes(map, begin, end);
-    if (cells == nullptr) return;
-    if (std::uint64_t{1} << map.cell_shift == size_ && begin % size_ == 0) {
-      cells += begin >> map.cell_shift;
-      const std::uint64_t count = ((end - 1) >> map.cell_shift) - (begin >> map.cell_shift) + 1;
-      for (std::uint64_t cell = 0; cell < count; ++cell)
-        device::count_cell<Memory>(&cells[cell], 1U);
-      return;
-    }
-    for (std::uint64_t at = begin; at < end; at += size_) {
-      const std::uint64_t last = (std::min(at + size_, end) - 1) >> map.cell_shift;
-      for (std::uint64_t cell = at >> map.cell_shift; cell <= last; ++cell)
-        device::count_cell<Memory>(&cells[cell], 1U);
-    }
   }
 
   LaunchSlot* slot_;
@@ -249,7 +182,7 @@ class WarpMarker {
   const std::uint64_t* addresses_;
   std::uint32_t size_;
   std::uint32_t kind_;
-  exec::AddressRange* settled_;
+  exec::ShortPath* short_path_;
   exec::AccessPattern pattern_;
 };
 
@@ -319,8 +252,9 @@ std::optional<TwinData> TwinData::open(const AddressSpace& memory, std::uint64_t
   if (allocation == nullptr || allocation->end - user_data < sizeof(LaunchSlot))
     return std::nullopt;
   const std::ptrdiff_t alias_offset = allocation->alias_offset;
-  alias = alias_offset;
+  memory_alias = alias_offset;
   const auto* slot = AnyThread::at<const LaunchSlot>(user_data);
+  if (slot->version == 0) return TwinData(0, 0, alone);
   if (!device::is_observed(slot) || !all_is_reachable(memory, *slot, alias_offset))
     return std::nullopt;
   return TwinData(user_data, alias_offset, alone);
@@ -328,6 +262,10 @@ std::optional<TwinData> TwinData::open(const AddressSpace& memory, std::uint64_t
 
 void TwinData::on_access(Twin twin, const exec::WarpContext& warp,
                          const exec::WarpAccess& access) const {
+  if (user_data_ == 0) {
+    if (access.short_path != nullptr) access.short_path->range = {0, UINT64_MAX};
+    return;
+  }
   const bool copies = twin == Twin::kMarkAsyncCopy || twin == Twin::kMapAsyncCopy;
   const std::uint32_t kind =
       copies ? std::uint32_t{device::kReadAccess} : device::access_of_flags(access.flags);
@@ -337,12 +275,12 @@ void TwinData::on_access(Twin twin, const exec::WarpContext& warp,
       if (access.addresses[lane] == 0) mask &= ~(std::uint32_t{1} << lane);
     });
   if (kind == 0 || access.size == 0 || mask == 0) return;
-  alias = alias_offset_;
+  memory_alias = alias_offset_;
   auto* slot = AnyThread::at<LaunchSlot>(user_data_);
   const bool maps = twin == Twin::kMapAccess || twin == Twin::kMapAsyncCopy;
   if (maps && slot->block_every > 1) {
     const exec::Dim3 place = exec::place_of(warp).block;
-    block = device::block_number(place.x, place.y, place.z);
+    running_block = device::block_number(place.x, place.y, place.z);
   }
   const auto run = [&](const auto& marker) { maps ? marker.map() : marker.mark(); };
   if (alone_)
@@ -353,7 +291,8 @@ void TwinData::on_access(Twin twin, const exec::WarpContext& warp,
 
 void TwinData::on_malloc(std::uint32_t mask, const std::uint64_t* pointers,
                          const std::uint64_t* sizes) const {
-  alias = alias_offset_;
+  if (user_data_ == 0) return;
+  memory_alias = alias_offset_;
   auto* slot = AnyThread::at<LaunchSlot>(user_data_);
   for_each_lane(mask, [&](int lane) {
     device::note_heap_allocation<AnyThread>(slot, pointers[lane], sizes[lane]);
@@ -361,7 +300,8 @@ void TwinData::on_malloc(std::uint32_t mask, const std::uint64_t* pointers,
 }
 
 void TwinData::on_free(std::uint32_t mask, const std::uint64_t* pointers) const {
-  alias = alias_offset_;
+  if (user_data_ == 0) return;
+  memory_alias = alias_offset_;
   auto* slot = AnyThread::at<LaunchSlot>(user_data_);
   for_each_lane(mask, [&](int lane) { device::note_heap_free<AnyThread>(slot, pointers[lane]); });
 }

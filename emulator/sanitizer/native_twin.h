@@ -26,6 +26,7 @@ Twin twin_of(std::string_view device_function);
 
 // Where the host finds a launch's user data. The twin needs everything that the data refers to in
 // one region of device memory; absent when that is not so or the data's layout is another version.
+// Data of version 0 says that the launch is not observed.
 class TwinData {
  public:
   // `alone`: no other thread changes the data meanwhile, so words need no atomic changes.
@@ -41,7 +42,7 @@ class TwinData {
   TwinData(std::uint64_t user_data, std::ptrdiff_t alias_offset, bool alone)
       : user_data_(user_data), alias_offset_(alias_offset), alone_(alone) {}
 
-  std::uint64_t user_data_;
+  std::uint64_t user_data_;  // 0: nothing is observed
   std::ptrdiff_t alias_offset_;
   bool alone_;
 };

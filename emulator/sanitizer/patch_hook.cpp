@@ -125,7 +125,18 @@ void PatchHook::on_device_free(exec::WarpContext& warp, std::uint64_t pc, std::u
   run<1>(warp, chosen, pc, mask, {copy_of(pointers)});
 }
 
+bool PatchHook::is_idle() const {
+  constexpr Instruction kServed[] = {Instruction::kGlobalAccess, Instruction::kAsyncCopy,
+                                     Instruction::kSharedAccess, Instruction::kLocalAccess,
+                                     Instruction::kBlockEnter,   Instruction::kBlockExit,
+                                     Instruction::kDeviceMalloc, Instruction::kDeviceFree};
+  return native_ && user_data_ == 0 && std::ranges::all_of(kServed, [&](Instruction id) {
+           return patch(id).executable == nullptr || patch(id).twin != Twin::kNone;
+         });
+}
+
 std::uint32_t PatchHook::wanted_spaces() const {
+  if (is_idle()) return 0;
   const auto has = [&](Instruction id) { return patch(id).executable != nullptr; };
   std::uint32_t spaces = 0;
   if (has(Instruction::kGlobalAccess) || has(Instruction::kAsyncCopy))
@@ -133,6 +144,11 @@ std::uint32_t PatchHook::wanted_spaces() const {
   if (has(Instruction::kSharedAccess)) spaces |= bit(ptx::Space::kShared);
   if (has(Instruction::kLocalAccess)) spaces |= bit(ptx::Space::kLocal);
   return spaces;
+}
+
+bool PatchHook::wants_heap() const {
+  return !is_idle() && (patch(Instruction::kDeviceMalloc).executable != nullptr ||
+                        patch(Instruction::kDeviceFree).executable != nullptr);
 }
 
 bool PatchHook::wants_blocks() const {

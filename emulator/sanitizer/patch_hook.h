@@ -43,6 +43,7 @@ class PatchHook final : public exec::AccessHook {
                       const std::uint64_t* pointers) override;
   [[nodiscard]] std::uint32_t wanted_spaces() const override;
   [[nodiscard]] bool wants_blocks() const override;
+  [[nodiscard]] bool wants_heap() const override;
 
  private:
   using Lanes = std::array<std::uint64_t, 32>;
@@ -50,6 +51,8 @@ class PatchHook final : public exec::AccessHook {
   [[nodiscard]] const Patch& patch(Instruction id) const {
     return patches_[static_cast<std::size_t>(id)];
   }
+  // Whether the launch has no data and all its patches are such as do nothing then.
+  [[nodiscard]] bool is_idle() const;
   // The launch's data for twins; opened at the first event, when the tool's copies have run.
   const TwinData* twin_data(exec::WarpContext& warp, const Patch& patch);
   void open_twin_data(exec::WarpContext& warp);

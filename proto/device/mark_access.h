@@ -171,11 +171,11 @@ DRGPUM_BOTH std::uint32_t site_hash(std::uint32_t key) {
   return mixed ^ mixed >> 15;
 }
 
-// Counts `lanes` accesses of one instruction to one object. Entries are only ever added, so a table
-// that is full loses accesses but never mixes them up.
+// The entry of a site, claimed if it has none yet; null when there is no room for it. Entries are
+// only ever added, so a table that is full loses accesses but never mixes them up.
 template <typename Memory>
-DRGPUM_BOTH void count_site(LaunchSlot* slot, std::uint32_t key, std::uint32_t lanes) {
-  if (key == 0) return Memory::add(&slot->lost_sites, std::uint64_t{lanes});
+DRGPUM_BOTH AccessSite* find_site(LaunchSlot* slot, std::uint32_t key) {
+  if (key == 0) return nullptr;
   // The table and its size are loaded anew at each step and the steps are counted in the upper bits
   // of the place: a patch has 24 registers.
   constexpr std::uint32_t kStep = 0x08000001u;  // 32 of them
@@ -187,10 +187,17 @@ DRGPUM_BOTH void count_site(LaunchSlot* slot, std::uint32_t key, std::uint32_t l
         Memory::keep(Memory::load(&slot->sites) + std::uint64_t{entry} * sizeof(AccessSite)));
     std::uint32_t found = Memory::load(&site->key);
     if (found == 0) found = Memory::claim(&site->key, key);
-    if (found == 0 || found == key) return Memory::add(&site->lanes, std::uint64_t{lanes});
+    if (found == 0 || found == key) return site;
     place += kStep;
   } while (place >= 0x08000000u);
-  Memory::add(&slot->lost_sites, std::uint64_t{lanes});
+  return nullptr;
+}
+
+// Counts `lanes` accesses of one instruction to one object.
+template <typename Memory>
+DRGPUM_BOTH void count_site(LaunchSlot* slot, std::uint32_t key, std::uint32_t lanes) {
+  AccessSite* site = find_site<Memory>(slot, key);
+  Memory::add(site == nullptr ? &slot->lost_sites : &site->lanes, std::uint64_t{lanes});
 }
 
 // One number for a block of a grid, for sampling: blocks of a row come one after the other, and

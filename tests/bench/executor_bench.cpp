@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -65,7 +66,7 @@ void gemm(benchmark::State& state) {
 }
 
 // A hook that only counts: what observation itself costs.
-struct CountingHook final : AccessHook {
+struct CountingHook : AccessHook {
   void on_access(WarpContext&, const WarpAccess& access) override { lanes += access.mask & 1; }
   void on_block_enter(WarpContext&, std::uint64_t, std::uint32_t) override {}
   void on_block_exit(WarpContext&, std::uint64_t, std::uint32_t) override {}
@@ -79,11 +80,39 @@ struct CountingHook final : AccessHook {
   std::uint64_t lanes = 0;
 };
 
-void gemm_hooked(benchmark::State& state) {
-  CountingHook hook;
+// The same over a short path.
+struct PathHook final : CountingHook {
+  void on_access(WarpContext& warp, const WarpAccess& access) override {
+    CountingHook::on_access(warp, access);
+    if (access.short_path == nullptr) return;
+    access.short_path->range = {0, UINT64_MAX};
+    access.short_path->contiguous = access.short_path->uniform = count_row;
+    access.short_path->scattered = count_lanes;
+    ::new (access.short_path->state.data()) CountingHook*(this);
+  }
+  static CountingHook& hook_of(const ShortPath& path) {
+    return **std::launder(reinterpret_cast<CountingHook* const*>(path.state.data()));
+  }
+  static void count_row(const ShortPath& path, std::uint64_t) { ++hook_of(path).lanes; }
+  static void count_lanes(const ShortPath& path, std::uint32_t mask, const std::uint64_t*) {
+    hook_of(path).lanes += mask & 1;
+  }
+};
+
+template <typename Hook>
+void gemm_with(benchmark::State& state) {
+  Hook hook;
   machine().config.hook = &hook;
   gemm(state);
   machine().config.hook = nullptr;
+}
+
+void gemm_hooked(benchmark::State& state) {
+  gemm_with<CountingHook>(state);
+}
+
+void gemm_short_path(benchmark::State& state) {
+  gemm_with<PathHook>(state);
 }
 
 void tiled_gemm(benchmark::State& state) {
@@ -140,6 +169,7 @@ void gemm_native(benchmark::State& state) {
 BENCHMARK(saxpy);
 BENCHMARK(gemm);
 BENCHMARK(gemm_hooked);
+BENCHMARK(gemm_short_path);
 BENCHMARK(gemm_native);
 BENCHMARK(tiled_gemm);
 BENCHMARK(stencil);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What observers hear, in which order, and device functions that they run in the warp.
 
+#include <new>
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -147,29 +149,68 @@ TEST(Hooks, HearBeforeTheAccessHappens) {
   EXPECT_EQ(machine.download<U32>(out, 1)[0], 9u);
 }
 
+// A kernel of four instructions with a pattern each: rounds 0 and 1 lie within 512 bytes, rounds 2
+// and 3 reach or lie beyond them.
+constexpr std::string_view kRounds = R"(
+    mov.u32 %r1, 0; ROUND: mul.lo.u32 %r2, %r1, 200; cvt.u64.u32 %rd1, %r2;
+    add.s64 %rd2, %at, %rd1; ld.global.u32 %r3, [%rd2]; add.s64 %rd3, %out, %rd1;
+    st.global.u64 [%rd3], %rd1; xor.b32 %r4, %i, 5; mul.wide.u32 %rd4, %r4, 4; add.s64 %rd4, %rd4, %rd3;
+    atom.global.add.u32 %r5, [%rd4], 1; setp.lt.u32 %p, %i, 3; @%p ld.global.u8 %r6, [%rd2];
+    add.u32 %r1, %r1, 1; setp.lt.u32 %p, %r1, 4; @%p bra ROUND;)";
+
+struct WithPath : Recorder {
+  void on_access(WarpContext&, const WarpAccess& access) override {
+    const unsigned lane = static_cast<unsigned>(std::countr_zero(access.mask));
+    log += fmt::format("{} at {:x}\n", access.size, access.addresses[lane]);
+    ASSERT_NE(access.short_path, nullptr);
+    access.short_path->range = {base, base + 512};
+    set_functions(access.short_path);
+  }
+  virtual void set_functions(ShortPath*) {}
+  U64 base = 0x7000'0000'0000;
+};
+
 // An observer that has heard enough of an instruction's accesses to a range hears no more of them,
 // whatever their pattern, but of all others.
 TEST(Hooks, MaySettleARange) {
-  struct Settling final : Recorder {
-    void on_access(WarpContext&, const WarpAccess& access) override {
-      const unsigned lane = static_cast<unsigned>(std::countr_zero(access.mask));
-      log += fmt::format("{} at {:x}\n", access.size, access.addresses[lane]);
-      ASSERT_NE(access.settled, nullptr);
-      *access.settled = {base, base + 512};
-    }
-    U64 base = 0x7000'0000'0000;
-  } settling;
-  // Rounds 0 and 1 lie in the range, 2 and 3 reach or lie beyond it; each with three patterns.
-  EXPECT_EQ(log_of(R"(mov.u32 %r1, 0; ROUND: mul.lo.u32 %r2, %r1, 200; cvt.u64.u32 %rd1, %r2;
-      add.s64 %rd2, %at, %rd1; ld.global.u32 %r3, [%rd2]; add.s64 %rd3, %out, %rd1;
-      st.global.u64 [%rd3], %rd1; xor.b32 %r4, %i, 5; mul.wide.u32 %rd4, %r4, 4; add.s64 %rd4, %rd4, %rd3;
-      atom.global.add.u32 %r5, [%rd4], 1; setp.lt.u32 %p, %i, 3; @%p ld.global.u8 %r6, [%rd2];
-      add.u32 %r1, %r1, 1; setp.lt.u32 %p, %r1, 4; @%p bra ROUND;)",
-                   settling),
+  WithPath settling;
+  EXPECT_EQ(log_of(std::string(kRounds), settling),
             "4 at 700000000000\n8 at 700000000000\n4 at 700000000014\n1 at 700000000000\n"
             "4 at 700000000190\n"  // round 2: the last lanes of two of them are beyond
             "4 at 7000000001a4\n"
             "4 at 700000000258\n8 at 700000000258\n4 at 70000000026c\n1 at 700000000258\n");
+}
+
+// What is settled otherwise goes to the function for its pattern, with the path's own state.
+TEST(Hooks, MayTakeAShortPath) {
+  struct Taking final : WithPath {
+    void set_functions(ShortPath* path) override {
+      ::new (path->state.data()) Taking*(this);
+      path->contiguous = [](const ShortPath& p, U64 first) { note(p, "row", first); };
+      path->uniform = [](const ShortPath& p, U64 first) { note(p, "one", first); };
+      path->scattered = [](const ShortPath& p, U32 mask, const U64* all) {
+        note(p, fmt::format("{:x}", mask), all[std::countr_zero(mask)]);
+      };
+    }
+    static void note(const ShortPath& path, const std::string& what, U64 address) {
+      Taking& self = **std::launder(reinterpret_cast<Taking* const*>(path.state.data()));
+      self.log += fmt::format("{} {:x}\n", what, address - self.base);
+    }
+  } taking;
+  EXPECT_EQ(log_of(std::string(kRounds), taking),
+            "4 at 700000000000\n8 at 700000000000\n4 at 700000000014\n1 at 700000000000\n"
+            "row c8\none c8\nffffffff dc\n7 c8\n"
+            "4 at 700000000190\none 190\n4 at 7000000001a4\n7 190\n"
+            "4 at 700000000258\n8 at 700000000258\n4 at 70000000026c\n1 at 700000000258\n");
+}
+
+// A hook that wants nothing hears nothing.
+TEST(Hooks, MayWantNothing) {
+  struct Idle final : Recorder {
+    [[nodiscard]] bool wants_heap() const override { return false; }
+  } idle;
+  idle.wanted = 0;
+  EXPECT_EQ(log_of(std::string(kRounds), idle), "");
 }
 
 // A tool's patch: counts accesses per lane in a table of its own, with a branch and a loop.

@@ -237,24 +237,31 @@ struct Slot {
 
 class Twins : public Patches {
  protected:
-  void access(Slot& slot, PatchTable& table) {
-    ToolImage& image = image_;
-    machine_.tool_image = &image;
-    ASSERT_EQ(table.add_image(machine_, kContext, kImage), Code::kSuccess);
+  exec::AccessHook* arm(const Slot* slot, PatchTable& table) {
+    machine_.tool_image = &image_;
+    EXPECT_EQ(table.add_image(machine_, kContext, kImage), Code::kSuccess);
     table.module_loaded(kContext, kModule);
-    ASSERT_EQ(table.request(Instruction::kGlobalAccess, kModule, "drgpum_mark_global"),
+    EXPECT_EQ(table.request(Instruction::kGlobalAccess, kModule, "drgpum_mark_global"),
               Code::kSuccess);
     table.activate(kModule);
     table.begin_launch(launch());
-    table.set_launch_data(kLaunch, &slot);
+    table.set_launch_data(kLaunch, slot);
+    return table.arm_launch(launch());
+  }
+
+  exec::ShortPath access(Slot& slot, PatchTable& table) {
+    exec::AccessHook* hook = arm(&slot, table);
     FlatMemory memory(&slot, sizeof slot);
     warp_.memory = &memory;
+    exec::ShortPath path;
     exec::WarpAccess warp_access;
     warp_access.mask = 1;
     warp_access.size = 4;
     warp_access.flags = exec::kWrite;
     warp_access.addresses = addresses_.data();
-    table.arm_launch(launch())->on_access(warp_, warp_access);
+    warp_access.short_path = &path;
+    hook->on_access(warp_, warp_access);
+    return path;
   }
 
   ToolImage image_{{"drgpum_mark_global"}};
@@ -266,6 +273,39 @@ TEST_F(Twins, RunInPlaceOfDrgpumsOwnPatch) {
   EXPECT_EQ(warp_.calls, "");
   EXPECT_EQ(slot.marks[0], device::kMarkWrite | 1U << (device::kMarkWidthShift + 2));
   EXPECT_EQ(slot.marks[1], 0U);
+}
+
+// Later accesses to the object would leave the same marks.
+TEST_F(Twins, HearOfAnObjectOnce) {
+  Slot slot;
+  const exec::ShortPath path = access(slot, table_);
+  EXPECT_EQ(path.range.begin, slot.objects[0].begin);
+  EXPECT_EQ(path.range.end, slot.objects[0].end);
+  EXPECT_EQ(path.contiguous, nullptr);
+  EXPECT_EQ(path.uniform, nullptr);
+  EXPECT_EQ(path.scattered, nullptr);
+}
+
+TEST_F(Twins, WantNothingOfALaunchWithoutData) {
+  exec::AccessHook* hook = arm(nullptr, table_);
+  EXPECT_EQ(hook->wanted_spaces(), 0U);
+  EXPECT_FALSE(hook->wants_heap());
+  EXPECT_FALSE(hook->wants_blocks());
+  const Slot slot;
+  table_.set_launch_data(kLaunch, &slot);
+  EXPECT_NE(hook->wanted_spaces(), 0U);
+  PatchTable faithful(false);
+  EXPECT_NE(arm(nullptr, faithful)->wanted_spaces(), 0U);
+}
+
+TEST_F(Twins, HearNoMoreWhereTheDataSaysThatNothingIsObserved) {
+  Slot slot;
+  slot.slot.version = 0;
+  const exec::ShortPath path = access(slot, table_);
+  EXPECT_EQ(warp_.calls, "");
+  EXPECT_EQ(slot.marks[0], 0U);
+  EXPECT_EQ(path.range.begin, 0U);
+  EXPECT_EQ(path.range.end, UINT64_MAX);
 }
 
 TEST_F(Twins, GiveWayToThePatchWhenAskedFor) {

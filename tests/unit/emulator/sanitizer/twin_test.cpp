@@ -48,13 +48,18 @@ constexpr Shape kShapes[] = {
     {"prefetch.global.L2 [%rd0];", 1},
 };
 
-// One access at buffer + ((thread * stride + offset) mod what fits) * size, by some of the lanes.
+// One access at buffer + ((thread * stride + offset) mod what fits) * size, by some of the lanes;
+// or with a stride within runs of 16 threads and another one between them.
 std::string random_access(Random& random) {
   const Shape& shape = kShapes[pick(random, std::size(kShapes))];
   const auto cells = static_cast<unsigned>(kBufferBytes / shape.bytes);
   std::ostringstream out;
-  out << "mad.lo.u32 %r5, %r0, " << pick(random, 9) << ", " << pick(random, cells) << ";\n"
-      << "rem.u32 %r5, %r5, " << cells << ";\n"
+  if (pick(random, 3) == 0)
+    out << "and.b32 %r5, %r0, 15; shr.u32 %r6, %r0, 4; mul.lo.u32 %r6, %r6, " << pick(random, 40)
+        << "; mad.lo.u32 %r5, %r5, " << pick(random, 2) << ", %r6;\n";
+  else
+    out << "mad.lo.u32 %r5, %r0, " << pick(random, 9) << ", " << pick(random, cells) << ";\n";
+  out << "rem.u32 %r5, %r5, " << cells << ";\n"
       << "mad.wide.u32 %rd0, %r5, " << shape.bytes << ", %buffer;\n"
       << "and.b32 %r6, %r0, " << (1U << pick(random, 6)) << ";\n"
       << "setp.ne.u32 %p0, %r6, 0;\n";
