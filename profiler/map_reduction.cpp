@@ -29,34 +29,87 @@ std::uint64_t next_cell(std::span<const std::uint32_t> bits, std::uint64_t cell,
   return end;
 }
 
-void sum_counts(const RawMap& map, device::MapSummary* summary) {
-  for (const std::uint32_t count : map.counts) {
-    if (count == 0) continue;
-    const std::uint64_t square = std::uint64_t{count} * count;
-    ++summary->counted_cells;
-    summary->full_cells += count >= device::kFullCount ? 1 : 0;
-    summary->count_sum += count;
-    summary->square_low += square & 0xffffffffu;
-    summary->square_high += square >> 32;
-    ++summary->histogram[static_cast<std::size_t>(std::bit_width(count) - 1)];
+// Sums of counts, where neighbours mostly have the same.
+class CountSums {
+ public:
+  explicit CountSums(device::MapSummary* summary) : summary_(summary) {}
+  ~CountSums() { flush(); }
+  CountSums(const CountSums&) = delete;
+  CountSums& operator=(const CountSums&) = delete;
+
+  // Their sum.
+  std::uint64_t add(std::span<const std::uint32_t> counts) {
+    std::uint64_t sum = 0;
+    for (; counts.size() >= kBlock; counts = counts.subspan(kBlock))
+      sum += add_block(counts.data());
+    for (const std::uint32_t count : counts)
+      sum += add_cells(count, 1);
+    return sum;
   }
+
+ private:
+  static constexpr std::size_t kBlock = 16;
+
+  std::uint64_t add_block(const std::uint32_t* counts) {
+    std::uint32_t differs = 0;
+    for (std::size_t i = 0; i < kBlock; ++i)
+      differs |= counts[i] ^ counts[0];
+    if (differs == 0) return add_cells(counts[0], kBlock);
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i < kBlock; ++i)
+      sum += add_cells(counts[i], 1);
+    return sum;
+  }
+
+  std::uint64_t add_cells(std::uint32_t count, std::uint64_t cells) {
+    if (count != count_) {
+      flush();
+      count_ = count;
+    }
+    cells_ += cells;
+    return count * cells;
+  }
+
+  void flush() {
+    if (count_ != 0 && cells_ != 0) {
+      const std::uint64_t square = std::uint64_t{count_} * count_;
+      summary_->counted_cells += cells_;
+      summary_->full_cells += count_ >= device::kFullCount ? cells_ : 0;
+      summary_->count_sum += cells_ * count_;
+      summary_->square_low += cells_ * (square & 0xffffffffu);
+      summary_->square_high += cells_ * (square >> 32);
+      summary_->histogram[static_cast<std::size_t>(std::bit_width(count_) - 1)] += cells_;
+    }
+    cells_ = 0;
+  }
+
+  device::MapSummary* summary_;
+  std::uint32_t count_ = 0;  // of cells_ cells that are not in the summary yet
+  std::uint64_t cells_ = 0;
+};
+
+// Accessed cells among [begin, end).
+std::uint64_t accessed_cells(const RawMap& map, std::uint64_t begin, std::uint64_t end) {
+  std::uint64_t sum = 0;
+  for (std::uint64_t word = begin / kWordBits; word * kWordBits < end; ++word) {
+    std::uint32_t bits = map.read_bits[word] | map.write_bits[word];
+    if (word == begin / kWordBits) bits &= ~std::uint32_t{0} << (begin % kWordBits);
+    if (end - word * kWordBits < kWordBits) bits &= ~(~std::uint32_t{0} << (end % kWordBits));
+    sum += static_cast<std::uint64_t>(std::popcount(bits));
+  }
+  return sum;
 }
 
-// Sums of the parts; without counts, of accessed cells.
-std::vector<std::uint64_t> sums_of(const RawMap& map, std::uint64_t cells, const MapParts& parts) {
+// Sums of the parts; without counts, of accessed cells. The counts go into the summary as well.
+std::vector<std::uint64_t> sum_parts(const RawMap& map, std::uint64_t cells, const MapParts& parts,
+                                     device::MapSummary* summary) {
+  CountSums counts(summary);
   std::vector<std::uint64_t> sums(parts.parts);
   for (std::uint64_t part = 0; part < parts.parts; ++part) {
     const std::uint64_t begin = part * parts.cells_per_part;
     const std::uint64_t end = std::min(begin + parts.cells_per_part, cells);
-    std::uint64_t sum = 0;
-    for (std::uint64_t cell = begin; cell < end; ++cell) {
-      sum += map.counts.empty()
-                 ? (map.read_bits[cell / kWordBits] | map.write_bits[cell / kWordBits]) >>
-                           (cell % kWordBits) &
-                       1
-                 : map.counts[cell];
-    }
-    sums[part] = sum;
+    sums[part] = map.counts.empty() ? accessed_cells(map, begin, end)
+                                    : counts.add(map.counts.subspan(begin, end - begin));
   }
   return sums;
 }
@@ -153,8 +206,8 @@ ReducedMap reduce_map(const RawMap& map) {
   reduced.summary.read_runs = static_cast<std::uint32_t>(reduced.read_ranges.size());
   reduced.summary.written_runs = static_cast<std::uint32_t>(reduced.written_ranges.size());
   find_rest(map, cells, &reduced.summary);
-  sum_counts(map, &reduced.summary);
-  const std::vector<std::uint64_t> sums = sums_of(map, cells, parts_of(cells));
+  const std::vector<std::uint64_t> sums =
+      sum_parts(map, cells, parts_of(cells), &reduced.summary);
   if (!map.counts.empty()) find_hot(sums, &reduced.summary);
   reduced.strip.reserve(sums.size());
   for (const std::uint64_t sum : sums)
