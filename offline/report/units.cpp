@@ -119,7 +119,9 @@ std::string printable(std::string_view text) {
   return out;
 }
 
+// Other names may read as mangled types: a kernel called "l" is no "long".
 std::string demangled(const std::string& name) {
+  if (!name.starts_with("_Z")) return name;
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> text(
       abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);

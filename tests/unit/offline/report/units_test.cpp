@@ -50,6 +50,13 @@ std::string json_of(std::string_view text) {
   return out.str();
 }
 
+TEST(Units, DemangleOnlyWhatIsMangled) {
+  EXPECT_EQ(demangled("_Z3addPKfS0_Pf"), "add(float const*, float const*, float*)");
+  // These are mangled names of types, but of kernels they are names in C.
+  for (const char* name : {"f", "l", "Pc", "main", "", "_Zwrong"})
+    EXPECT_EQ(demangled(name), name);
+}
+
 TEST(JsonWriter, WritesValidTextOnly) {
   EXPECT_EQ(json_of("a\"\\\n\x01"), "[\n \"a\\\"\\\\\\u000a\\u0001\"\n]\n");
   EXPECT_EQ(json_of("\xed\xa0\x80"), "[\n \"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"\n]\n")
