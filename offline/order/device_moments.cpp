@@ -13,6 +13,7 @@ std::vector<std::uint64_t> moments_of(const Evidence& evidence,
   std::uint32_t next = 0;
   bool begun = false;
   std::uint32_t last_timed = 0;  // once it has begun
+  const std::uint64_t end = device_time_ns(evidence);
   for (const std::uint32_t call : calls) {
     for (; (!begun || last_timed < call) && next < evidence.begin_ns.size(); ++next) {
       if (evidence.begin_ns[next] == kNoTime) continue;
@@ -21,7 +22,7 @@ std::vector<std::uint64_t> moments_of(const Evidence& evidence,
       begun = true;
     }
     const bool work_follows = begun && last_timed >= call;
-    moments.push_back(work_follows ? latest - start : device_time_ns(evidence));
+    moments.push_back(work_follows ? latest - start : end);
   }
   return moments;
 }
