@@ -103,7 +103,7 @@ Result<ReportOptions> options_of(const LoadArguments& a) {
   if (a.level == "tensor") options.level = MemoryLevel::kTensor;
   if (a.level == "allocation") options.level = MemoryLevel::kAllocation;
   options.with_call_paths = a.with_call_paths;
-  options.with_pool = !a.quiet;
+  options.with_pool = a.plan_pool && !a.quiet;
   for (const std::string& threshold : a.thresholds)
     RETURN_IF_ERROR(set_threshold(threshold, options.thresholds));
   if (a.suppressions.empty()) return options;
@@ -180,6 +180,7 @@ Result<Report> load_report(const std::string& verb, const std::string& path, con
   AccessLines accesses;
   load.also = [&](const trace::Record& record) {
     accesses.add(record);
+    if (a.also) a.also(record);
     return builder.add(record);
   };
   load.progress = [&](std::uint64_t done, std::uint64_t all) {

@@ -32,6 +32,8 @@ struct LoadArguments {
   bool debuginfod = false;
   bool quiet = false;            // no lines on standard error about missing source lines
   bool with_call_paths = false;  // of every object
+  bool plan_pool = true;         // say what a planned pool and planned swaps would save
+  std::function<void(const trace::Record&)> also;  // sees each record as it is read
   // Bundles stay unpacked as long as these arguments: reports name their sources.
   std::shared_ptr<OpenedTraces> opened = std::make_shared<OpenedTraces>();
 };

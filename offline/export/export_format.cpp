@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "offline/export/export_format.h"
+
+#include <array>
+
+namespace drgpum {
+namespace {
+
+constexpr std::array kFormats{
+    ExportFormat{"perfetto",
+                 "a timeline for ui.perfetto.dev: streams, objects, live bytes, findings", true,
+                 export_perfetto},
+    ExportFormat{"chrome", "the same as trace events in JSON", false, export_chrome},
+};
+
+}  // namespace
+
+std::span<const ExportFormat> export_formats() {
+  return kFormats;
+}
+
+const ExportFormat* export_format(std::string_view name) {
+  for (const ExportFormat& format : kFormats)
+    if (format.name == name) return &format;
+  return nullptr;
+}
+
+}  // namespace drgpum
