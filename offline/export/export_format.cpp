@@ -11,6 +11,9 @@ constexpr std::array kFormats{
                  "a timeline for ui.perfetto.dev: streams, objects, live bytes, findings", true,
                  export_perfetto},
     ExportFormat{"chrome", "the same as trace events in JSON", false, export_chrome},
+    ExportFormat{"pprof", "a profile of allocation sites for `go tool pprof`", true, export_pprof},
+    ExportFormat{"speedscope", "flame graphs of allocation sites for speedscope.app", false,
+                 export_speedscope},
 };
 
 }  // namespace
