@@ -14,6 +14,8 @@ constexpr std::array kFormats{
     ExportFormat{"pprof", "a profile of allocation sites for `go tool pprof`", true, export_pprof},
     ExportFormat{"speedscope", "flame graphs of allocation sites for speedscope.app", false,
                  export_speedscope},
+    ExportFormat{"torch", "a PyTorch memory snapshot for memory_viz, or to import again", true,
+                 export_torch},
 };
 
 }  // namespace
