@@ -16,6 +16,7 @@ constexpr std::array kFormats{
                  export_speedscope},
     ExportFormat{"torch", "a PyTorch memory snapshot for memory_viz, or to import again", true,
                  export_torch},
+    ExportFormat{"sqlite", "all of it as a database", true, export_sqlite},
 };
 
 }  // namespace
