@@ -49,9 +49,9 @@ class PageCalls {
   std::vector<std::uint64_t> edges_begin_;   // by call, and one more: into edges_in_
   std::vector<std::uint32_t> edges_in_;      // from
   std::vector<std::uint8_t> edge_kinds_;     // GraphEdge
-  TextTable kinds_;
-  TextTable names_;
-  TextTable kernels_;
+  NumberedTexts kinds_;
+  NumberedTexts names_;
+  NumberedTexts kernels_;
   std::vector<std::uint32_t> kind_number_;    // by kind
   std::vector<std::uint32_t> name_number_;    // by place in the evidence's names
   std::vector<std::uint32_t> kernel_number_;  // by kernel id

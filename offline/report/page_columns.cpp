@@ -89,13 +89,13 @@ std::vector<LivePoint> reserved_curve(const Report& report, std::uint16_t device
 
 }  // namespace
 
-std::uint32_t TextTable::number_of(const std::string& text) {
+std::uint32_t NumberedTexts::number_of(const std::string& text) {
   const auto [entry, is_new] = numbers_.emplace(text, static_cast<std::uint32_t>(texts_.size()));
   if (is_new) texts_.push_back(&entry->first);
   return entry->second;
 }
 
-void TextTable::write(std::string_view key, JsonWriter& json) const {
+void NumberedTexts::write(std::string_view key, JsonWriter& json) const {
   json.key(key).begin_array();
   for (const std::string* text : texts_)
     json.text(*text);
@@ -220,8 +220,8 @@ void write_object_columns(const Report& report, std::span<const std::uint32_t> s
                           const PathTable& paths, const ColumnWriter& to) {
   const Evidence& e = report.evidence;
   const std::size_t n = shown.size();
-  TextTable kinds;
-  TextTable names;
+  NumberedTexts kinds;
+  NumberedTexts names;
   const auto object = [&](std::uint32_t i) -> const Object& { return e.objects[shown[i]]; };
   const auto uses = [&](std::uint32_t i) { return e.uses_of(shown[i]); };
   JsonWriter& json = to.json();

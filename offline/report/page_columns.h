@@ -37,7 +37,7 @@ class ColumnWriter {
 };
 
 // Texts by the place of their first appearance.
-class TextTable {
+class NumberedTexts {
  public:
   std::uint32_t number_of(const std::string& text);
   void write(std::string_view key, JsonWriter& json) const;

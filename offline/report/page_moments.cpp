@@ -43,7 +43,7 @@ void write_phases(const Report& report, const ColumnWriter& to) {
   const std::size_t n = phases.size();
   const auto begins = std::count_if(e.range_marks.begin(), e.range_marks.end(),
                                     [](const RangeMark& mark) { return mark.begins; });
-  TextTable names;
+  NumberedTexts names;
   std::vector<std::uint32_t> numbers;
   for (const Phase& phase : phases)
     numbers.push_back(names.number_of(e.names[phase.name]));
