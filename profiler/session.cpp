@@ -46,6 +46,7 @@ trace::StreamKind kind_of_stream(sanitizer::Stream stream, const OpenCall& call)
 Session::Session(Setup setup)
     : setup_(std::move(setup)),
       recorder_(std::move(const_cast<Setup&>(setup_).writer)),
+      python_frames_(setup_.python),
       sampler_(setup_.options),
       capturing_(setup_.options.capture_range.empty()) {}
 
@@ -271,8 +272,12 @@ CallPathId Session::call_path(const Lock&, ThreadState& thread) {
     recorder_.write(trace::HostModuleRecord{module.id, module.path, module.build_id, module.begin,
                                             module.end, module.load_bias, recorder_.next_api()});
   }
-  const auto frames = program_part({thread.raw.frames.data(), thread.raw.count}, host_modules_);
-  thread.innermost = frames.empty() ? 0 : frames.front();
+  const auto native = program_part({thread.raw.frames.data(), thread.raw.count}, host_modules_);
+  thread.innermost = native.empty() ? 0 : native.front();
+  const auto frames = python_frames_.merged(native);
+  for (trace::SourceFrameRecord& frame : python_frames_.take_new()) {
+    recorder_.write(std::move(frame));
+  }
   const CallPaths::Interned path = call_paths_.intern(frames);
   if (path.is_new) {
     recorder_.write(trace::CallPathRecord{path.id, {frames.begin(), frames.end()}});
@@ -280,7 +285,7 @@ CallPathId Session::call_path(const Lock&, ThreadState& thread) {
   // The runtime call that started the tool was entered before it could be told of.
   if (thread.call.outermost != nullptr && !thread.call.outermost->is_runtime && path.is_new) {
     const std::string name =
-        runtime_function({thread.raw.frames.data(), thread.raw.count}, frames, host_modules_);
+        runtime_function({thread.raw.frames.data(), thread.raw.count}, native, host_modules_);
     if (!name.empty()) thread.call.outermost = &remember_traits(name);
   }
   thread.call.path = path.id;

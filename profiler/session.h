@@ -17,6 +17,7 @@
 #include "profiler/host_modules.h"
 #include "profiler/kernel_filter.h"
 #include "profiler/options.h"
+#include "profiler/python_frames.h"
 #include "profiler/recorder.h"
 #include "profiler/session_state.h"
 #include "profiler/told.h"
@@ -35,6 +36,7 @@ class Session {
     std::unique_ptr<trace::TraceWriter> writer;
     std::string trace_path;
     std::uint64_t start_ns = 0;  // monotonic; times in the trace count from here
+    PythonInterpreter python;
   };
 
   explicit Session(Setup setup);
@@ -216,6 +218,7 @@ class Session {
   std::string failure_;
   HostModules host_modules_;
   CallPaths call_paths_;
+  PythonFrames python_frames_;
   LiveObjects live_;
   LaunchSampler sampler_;
   std::unordered_map<sanitizer::Context, ContextPointer> contexts_;

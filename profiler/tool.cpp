@@ -240,6 +240,7 @@ Status start() {
   ASSIGN_OR_RETURN(setup.filter, KernelFilter::make(*options));
   ASSIGN_OR_RETURN(setup.trace_path, trace_path());
   setup.start_ns = clock_ns(CLOCK_MONOTONIC);
+  setup.python = find_python();
   ASSIGN_OR_RETURN(const Library library, attach());
   auto writer = create_trace(&setup.trace_path);
   if (!writer) {

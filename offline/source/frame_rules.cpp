@@ -30,6 +30,13 @@ bool is_system_module(std::string_view path) {
   return starts_with_any(base_name(path), kNames);
 }
 
+bool is_package_module(std::string_view path) {
+  static constexpr std::array<std::string_view, 3> kNames{"libpython", "python3", "libffi.so"};
+  for (const std::string_view part : {"/lib-dynload/", "/site-packages/", "/dist-packages/"})
+    if (path.find(part) != std::string_view::npos) return true;
+  return starts_with_any(base_name(path), kNames);
+}
+
 bool is_system_file(std::string_view file) {
   static constexpr std::array<std::string_view, 4> kHeaders{"cuda_runtime.h", "cuda_runtime_api.h",
                                                             "cuda.h", "crt/host_runtime.h"};

@@ -9,6 +9,8 @@ namespace drgpum {
 
 // A library that comes with CUDA, the system or drgpum. `path` of a module.
 bool is_system_module(std::string_view path);
+// The Python interpreter's, or an installed package's: not the developer's. `path` of a module.
+bool is_package_module(std::string_view path);
 // A header or source that comes with CUDA, the compiler or the system.
 bool is_system_file(std::string_view file);
 // Of a frame that came with its line, not from a module: it is of an interpreter, of Python's library

@@ -168,7 +168,12 @@ class PathResolver {
     Frames mine;
     Frames all;
     const std::string kernel = kernel_of(path);
-    for (const std::uint64_t address : trace_.frames(path.id)) {
+    const auto addresses = trace_.frames(path.id);
+    // In a Python program, native code without lines is the interpreter's or a package's.
+    const bool is_interpreted = std::any_of(
+        addresses.begin(), addresses.end(),
+        [this](std::uint64_t address) { return trace_.source_frame(address) != nullptr; });
+    for (const std::uint64_t address : addresses) {
       if (const trace::SourceFrameRecord* known = trace_.source_frame(address)) {
         all.push_back({keep(known->function), keep(known->file), known->line, false,
                        is_framework_frame(known->function, known->file)});
@@ -184,6 +189,8 @@ class PathResolver {
             place_name(module, module == nullptr ? address : virtual_address(*module, address));
       for (PathFrame& frame : frames) {
         if (!is_launch_stub(frame.function, frame.file)) name_source(frame);
+        frame.of_framework = is_interpreted && (frame.file.empty() || module == nullptr ||
+                                                is_package_module(module->path));
         all.push_back(frame);
         if (is_mine(module, frame, mine.empty(), kernel)) mine.push_back(frame);
       }
@@ -195,7 +202,7 @@ class PathResolver {
   // `inner`: of the developer's frames, none is further in.
   bool is_mine(const TraceModule* module, const PathFrame& frame, bool inner,
                const std::string& kernel) {
-    if (module == nullptr || is_system_module(module->path)) return false;
+    if (module == nullptr || is_system_module(module->path) || frame.of_framework) return false;
     if (is_start_up(frame.function) || is_launch_stub(frame.function, frame.file)) return false;
     // nvcc gives each kernel a host function of the same name and place, which launches it.
     if (inner && !kernel.empty() && unqualified(frame.function) == kernel) return false;

@@ -17,6 +17,14 @@ TEST(FrameRulesTest, SystemModulesAreKnownByName) {
   EXPECT_FALSE(is_system_module("/usr/lib/libmine.so"));
 }
 
+TEST(FrameRulesTest, PackagesOfPythonAreKnownByPlace) {
+  EXPECT_TRUE(is_package_module("/usr/lib/python3.11/lib-dynload/_ctypes.cpython-311.so"));
+  EXPECT_TRUE(is_package_module("/home/me/env/lib/python3.11/site-packages/torch/lib/libtorch.so"));
+  EXPECT_TRUE(is_package_module("/usr/lib/x86_64-linux-gnu/libffi.so.8.1.2"));
+  EXPECT_TRUE(is_package_module("/usr/bin/python3.11"));
+  EXPECT_FALSE(is_package_module("/home/me/python/kernels.cpython-311.so"));
+}
+
 TEST(FrameRulesTest, SystemFilesAreKnownByPlace) {
   EXPECT_TRUE(is_system_file("/usr/local/cuda-13.0/include/cuda_runtime.h"));
   EXPECT_TRUE(is_system_file("/tmp/toolkit/include/cuda_runtime.h"));
