@@ -34,17 +34,22 @@ assemble() {  # PROGRAM: its cubins, named by architecture and form
 }
 
 checked=0
+failed=()
 for ((number = first; number < first + count; ++number)); do
   program=$(printf 'p%02d' "$number")
   assemble "$program"
   cubins=("$out/$program".*.cubin)
   if ! DRGPUM_CUBINS=$(IFS=:; printf '%s' "${cubins[*]}") "$test" --gtest_filter='*NvidiasDisassembler' >"$out/log" 2>&1 ||
       grep -q SKIPPED "$out/log"; then
-    cat "$out/log"
-    exit 1
+    head -n 40 "$out/log"
+    failed+=("$program")
   fi
-  sed -n 's/^compared //p' "$out/log"
+  sed -n "s/^compared /$program: /p" "$out/log"
   checked=$((checked + ${#cubins[@]}))
   rm -f "$out/$program"[._]*
 done
+if [ ${#failed[@]} -gt 0 ]; then
+  echo "of $checked cubins of $count programs, some of these differ: ${failed[*]}"
+  exit 1
+fi
 echo "$checked cubins of $count programs agree"
