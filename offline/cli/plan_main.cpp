@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <fstream>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -139,6 +141,10 @@ Status write_file(const std::string& path, const std::string& text) {
   return Ok{};
 }
 
+bool on_terminal() {
+  return isatty(STDERR_FILENO) == 1;
+}
+
 void show_progress(std::int64_t bytes, std::int64_t bound, double seconds) {
   if (seconds < 1) return;
   if (bytes < 0) {
@@ -179,6 +185,7 @@ PoolOptions pool_options(const PlanArguments& arguments, std::int64_t capacity) 
   options.time_limit_s = arguments.time_limit_s;
   options.seed = arguments.seed;
   options.interrupted = &interrupted;
+  if (on_terminal()) options.progress = show_progress;
   return options;
 }
 
@@ -195,6 +202,23 @@ Result<IterationOutcome> plan_iteration(const Problem& problem, const Iterations
   IterationOutcome outcome{iterations, circular_problem(problem, iterations), {}};
   ASSIGN_OR_RETURN(outcome.pool, plan_pool(outcome.circle.problem, later_pool_options(arguments)));
   return outcome;
+}
+
+// Ten times a second at most, and not within the first second.
+std::function<void(std::int64_t, const SwapCost&)> swap_progress(std::int64_t iteration_ns) {
+  using Clock = std::chrono::steady_clock;
+  return [iteration_ns, start = Clock::now(), told = Clock::now()](
+             std::int64_t limit, const SwapCost& best) mutable {
+    const Clock::time_point now = Clock::now();
+    if (now - start < std::chrono::seconds(1) || now - told < std::chrono::milliseconds(100))
+      return;
+    told = now;
+    std::fprintf(stderr, "\r\033[K%6.1f s  swapping at %s: %s", 
+                 std::chrono::duration<double>(now - start).count(), shown_bytes(limit).c_str(),
+                 best.excess_bytes > 0
+                     ? "not kept yet"
+                     : (percent(best.overhead_ns, iteration_ns) + " slower at most").c_str());
+  };
 }
 
 Result<SwapOutcome> plan_swapping(const Problem& problem,
@@ -214,6 +238,7 @@ Result<SwapOutcome> plan_swapping(const Problem& problem,
   outcome.first_ns = problem.events[static_cast<std::size_t>(first)].time_ns;
   SwapOptions search;
   search.interrupted = &interrupted;
+  if (on_terminal()) search.progress = swap_progress(outcome.problem.duration_ns);
   search.mode = arguments.mode == "faithful" ? SwapMode::kScores : SwapMode::kBest;
   search.seed = arguments.seed;
   outcome.plan = limit >= 0 ? plan_swaps(outcome.problem, limit, search)
@@ -221,10 +246,9 @@ Result<SwapOutcome> plan_swapping(const Problem& problem,
   for (const SwapPlan& plan : sweep_limits(outcome.problem, 40, search))
     if (plan.feasible)
       outcome.curve.push_back({plan.schedule.limit_bytes, plan.schedule.cost.overhead_ns});
-  ASSIGN_OR_RETURN(const PoolPlan pool,
-                   plan_pool(residency_problem(outcome.problem, problem, outcome.plan.schedule),
-                             later_pool_options(arguments)));
-  outcome.pool_bytes = pool.footprint;
+  outcome.residency = residency_of(outcome.problem, problem, outcome.plan.schedule);
+  ASSIGN_OR_RETURN(outcome.pool,
+                   plan_pool(outcome.residency.problem, later_pool_options(arguments)));
   return outcome;
 }
 
@@ -276,21 +300,16 @@ Result<int> plan(const PlanArguments& arguments) {
   for (const std::string& caveat : problem.caveats)
     std::fprintf(stderr, "drgpum plan: %s\n", caveat.c_str());
   if (!arguments.check.empty()) return check(problem, arguments, capacity);
-  PoolOptions options = pool_options(arguments, capacity);
-  const bool terminal = isatty(STDERR_FILENO) == 1;
-  if (terminal) options.progress = show_progress;
-  ASSIGN_OR_RETURN(const PoolPlan pool, plan_pool(problem, options));
-  if (terminal) std::fprintf(stderr, "\r\033[K");
+  ASSIGN_OR_RETURN(const PoolPlan pool, plan_pool(problem, pool_options(arguments, capacity)));
   PlanOutcome outcome{problem, pool, capacity, simulate_baselines(problem)};
   const std::optional<Iterations> iterations = find_iterations(problem);
   if (iterations) {
     ASSIGN_OR_RETURN(outcome.iteration, plan_iteration(problem, *iterations, arguments));
   }
   if (swaps) {
-    if (terminal) std::fprintf(stderr, "planning swaps ");
     ASSIGN_OR_RETURN(outcome.swap, plan_swapping(problem, iterations, arguments));
-    if (terminal) std::fprintf(stderr, "\r\033[K");
   }
+  if (on_terminal()) std::fprintf(stderr, "\r\033[K");
   RETURN_IF_ERROR(print(outcome, arguments));
   if (!outcome.fits()) return kExitGate;
   return input.complete ? kExitOk : kExitIncomplete;

@@ -10,6 +10,7 @@
 #include "offline/plan/baselines.h"
 #include "offline/plan/iterations.h"
 #include "offline/plan/problem.h"
+#include "offline/plan/residency.h"
 #include "offline/plan/smartpool.h"
 
 namespace drgpum {
@@ -26,7 +27,8 @@ struct SwapOutcome {
   std::int64_t min_bytes = 0;    // smaller objects were not looked at
   std::int64_t first_event = 0;  // where the iteration that is shown starts, among the trace's
   std::int64_t first_ns = 0;     // and when, on the trace's clock
-  std::int64_t pool_bytes = 0;   // a pool planned for what stays on the device
+  Residency residency;           // what stays on the device meanwhile
+  PoolPlan pool;                 // where, in a pool of its own
   std::vector<SwapPoint> curve;
 };
 

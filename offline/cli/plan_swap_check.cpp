@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "offline/cli/plan_swap_output.h"
+#include "offline/plan/check_plan.h"
 #include "offline/plan/check_swap.h"
 #include "offline/plan/swap_problem.h"
 
@@ -23,6 +24,10 @@ class Reader {
 
   Error wrong(const std::string& what) const {
     return {ErrorCode::kCorrupt, source_ + ": autoswap: " + what};
+  }
+
+  Error broken(const std::string& what) const {
+    return {ErrorCode::kInvalidArgument, "the swap plan is wrong: " + what};
   }
 
   Result<std::int64_t> integer(const Json& holder, const char* name) const {
@@ -135,6 +140,40 @@ Result<SwapSchedule> read_schedule(const SwapProblem& problem, const Json& autos
   return schedule;
 }
 
+// The offsets of what stays, refereed, in `outcome.pool`.
+Status read_pool(const Json& autoswap, const Reader& reader, SwapOutcome& outcome) {
+  if (!autoswap.contains("pool") || !autoswap["pool"].is_object() ||
+      !autoswap["pool"].contains("objects") || !autoswap["pool"]["objects"].is_array())
+    return reader.wrong("lacks an object 'pool' with an array 'objects'");
+  const Json& objects = autoswap["pool"]["objects"];
+  if (objects.size() != outcome.residency.stays.size())
+    return reader.broken("its pool holds " + std::to_string(objects.size()) + " stays, not " +
+                         std::to_string(outcome.residency.stays.size()));
+  for (const Json& object : objects) {
+    if (!object.is_object()) return reader.wrong("its pool holds something that is no object");
+    ASSIGN_OR_RETURN(const std::int64_t offset, reader.integer(object, "offset"));
+    outcome.pool.offsets.push_back(offset);
+  }
+  RETURN_IF_ERROR(check_layout(outcome.residency.problem, outcome.pool.offsets));
+  ASSIGN_OR_RETURN(const std::int64_t claimed, reader.integer(autoswap["pool"], "footprint_bytes"));
+  const std::int64_t needed = footprint_of(outcome.residency.problem, outcome.pool.offsets);
+  if (claimed < needed)
+    return reader.broken("its pool needs " + std::to_string(needed) + " bytes, not " +
+                         std::to_string(claimed));
+  return Ok{};
+}
+
+// What is listed for a reader has to be what was refereed.
+Status check_listed(const Problem& problem, const Json& autoswap, const Reader& reader,
+                    const SwapOutcome& outcome) {
+  const Json swaps = Json::parse("[" + listed_swaps_as_json(outcome, problem) + "]");
+  if (!autoswap.contains("swaps") || autoswap["swaps"] != swaps)
+    return reader.broken("'swaps' are not those of its schedule");
+  if (autoswap["pool"]["objects"] != Json::parse("[" + listed_stays_as_json(outcome, problem) + "]"))
+    return reader.broken("its pool's objects are not those that its schedule leaves");
+  return Ok{};
+}
+
 }  // namespace
 
 Status check_swap_plan(const Problem& problem, const std::string& json, const std::string& source) {
@@ -151,11 +190,9 @@ Status check_swap_plan(const Problem& problem, const std::string& json, const st
   ASSIGN_OR_RETURN(outcome.plan.schedule, read_schedule(swaps, autoswap, reader));
   outcome.problem = std::move(swaps);
   RETURN_IF_ERROR(check_swaps(outcome.problem, outcome.plan.schedule));
-  const Json listed = Json::parse("[" + listed_swaps_as_json(outcome, problem) + "]");
-  if (!autoswap.contains("swaps") || autoswap["swaps"] != listed)
-    return Error{ErrorCode::kInvalidArgument,
-                 "the swap plan is wrong: 'swaps' are not those of its schedule"};
-  return Ok{};
+  outcome.residency = residency_of(outcome.problem, problem, outcome.plan.schedule);
+  RETURN_IF_ERROR(read_pool(autoswap, reader, outcome));
+  return check_listed(problem, autoswap, reader, outcome);
 }
 
 }  // namespace drgpum

@@ -10,7 +10,7 @@ namespace drgpum {
 
 // Nothing is wrong with a plan without swaps. kCorrupt when the JSON lacks something or means
 // other events than the problem's; kInvalidArgument when the referee (check_swap.h) finds the plan broken,
-// or the swaps that it lists are not those of its schedule.
+// or its pool (check_plan.h), or the swaps and stays that it lists are not those of its schedule.
 Status check_swap_plan(const Problem& problem, const std::string& json, const std::string& source);
 
 }  // namespace drgpum

@@ -6,6 +6,18 @@
 namespace drgpum {
 namespace {
 
+// What turns the unrolled timeline's nanoseconds into the trace's: the shown iteration starts where
+// it did in the trace.
+std::int64_t shift_to_trace(const SwapOutcome& swap) {
+  if (swap.problem.repetitions == 1) return swap.first_ns;
+  return swap.first_ns -
+         swap.plan.schedule.event_ns[static_cast<std::size_t>(swap.problem.period)];
+}
+
+std::int64_t shifted(std::int64_t ns, std::int64_t shift) {
+  return ns == kNeverNs ? -1 : ns + shift;
+}
+
 std::string swap_percent(const SwapOutcome& swap, std::int64_t ns) {
   return percent(ns, swap.problem.duration_ns);
 }
@@ -17,8 +29,7 @@ std::string listed_swaps_as_json(const SwapOutcome& swap, const Problem& source)
   const SwapProblem& problem = swap.problem;
   const SwapSchedule& schedule = swap.plan.schedule;
   const std::int32_t from = problem.repetitions > 1 ? problem.period : 0;
-  const std::int64_t shift =
-      swap.first_ns - (from == 0 ? 0 : schedule.event_ns[static_cast<std::size_t>(from)]);
+  const std::int64_t shift = shift_to_trace(swap);
   std::string json;
   for (const SwapTimes& times : schedule.swaps) {
     if (times.absence.from < from || times.absence.from >= from + problem.period ||
@@ -29,9 +40,24 @@ std::string listed_swaps_as_json(const SwapOutcome& swap, const Problem& source)
             quoted(source.objects[object].id) + ',' +
             field_json("out_start_ns", times.out_start + shift) + ',' +
             field_json("out_end_ns", times.out_end + shift) + ',' +
-            field_json("in_start_ns", times.in_start + shift) + ',' +
-            field_json("in_end_ns", times.in_end + shift) + ',' +
+            field_json("in_start_ns", shifted(times.in_start, shift)) + ',' +
+            field_json("in_end_ns", shifted(times.in_end, shift)) + ',' +
             field_json("stall_ns", times.stall) + '}';
+  }
+  return json;
+}
+
+std::string listed_stays_as_json(const SwapOutcome& swap, const Problem& source) {
+  const std::int64_t shift = shift_to_trace(swap);
+  std::string json;
+  for (std::size_t i = 0; i < swap.residency.stays.size(); ++i) {
+    const Residency::Stay& stay = swap.residency.stays[i];
+    json += (json.empty() ? "\n{\"id\":" : ",\n{\"id\":") +
+            quoted(source.objects[stay.object].id) + ',' +
+            field_json("offset", swap.pool.offsets[i]) + ',' +
+            field_json("size", swap.residency.problem.objects[i].size) + ',' +
+            field_json("lower", stay.time.lower + shift) + ',' +
+            field_json("upper", stay.time.upper + shift) + '}';
   }
   return json;
 }
@@ -81,6 +107,14 @@ std::string schedule_as_json(const SwapOutcome& swap) {
   return json + "]}";
 }
 
+// An object that comes back may come back elsewhere: one entry for each of its stays.
+std::string pool_as_json(const SwapOutcome& swap, const Problem& source) {
+  return "\"pool\":{" + field_json("footprint_bytes", swap.pool.footprint) + ',' +
+         field_json("load_bytes", swap.pool.load) +
+         ",\"optimal\":" + (swap.pool.optimal ? "true" : "false") + ",\"objects\":[" +
+         listed_stays_as_json(swap, source) + "]}";
+}
+
 std::string weights_as_json(const SwapWeights& weights) {
   std::string json = "\"weights\":{";
   for (std::size_t i = 0; i < kSwapScores.size(); ++i)
@@ -112,7 +146,8 @@ std::string swap_as_text(const SwapOutcome& swap) {
   text += "  bound     " + shown_bytes(swap.plan.zero_stall_bound_bytes) +
           ", no plan without stalls has a lower peak\n";
   text += "  pinned    " + shown_bytes(schedule.pinned_bytes) + " of host memory\n";
-  text += "  pool      " + shown_bytes(swap.pool_bytes) + " planned for what stays\n";
+  text += "  pool      " + shown_bytes(swap.pool.footprint) + " planned for what stays" +
+          (swap.pool.optimal ? ", optimal\n" : "\n");
   if (!swap.curve.empty()) text += "  limit MiB : overhead\n";
   for (const SwapPoint& point : swap.curve)
     text += "  " + number(static_cast<double>(point.limit_bytes) / (1 << 20), "%9.1f : ") +
@@ -132,12 +167,13 @@ std::string swap_as_json(const SwapOutcome& swap, const Problem& source) {
          ",\"overhead_percent\":" + number(share, "%.6g") + ',' +
          field_json("zero_stall_bound_bytes", swap.plan.zero_stall_bound_bytes) + ',' +
          field_json("pinned_bytes", schedule.pinned_bytes) + ',' +
-         field_json("pool_bytes", swap.pool_bytes) +
+         field_json("pool_bytes", swap.pool.footprint) +
          ",\"feasible\":" + (swap.plan.feasible ? "true" : "false") + ',' +
          field_json("iteration_ns", swap.problem.duration_ns) + ',' +
          field_json("unlimited_peak_bytes", swap.problem.peak_bytes) + ',' +
          weights_as_json(swap.plan.weights) + ',' + curve_as_json(swap) + ",\n\"swaps\":[" +
-         listed_swaps_as_json(swap, source) + "],\n" + schedule_as_json(swap) + '}';
+         listed_swaps_as_json(swap, source) + "],\n" + pool_as_json(swap, source) + ",\n" +
+         schedule_as_json(swap) + '}';
 }
 
 std::string iteration_as_json(const IterationOutcome& iteration) {

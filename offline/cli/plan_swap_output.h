@@ -11,6 +11,9 @@ namespace drgpum {
 // The members of the array `swaps`: those of the iteration that is shown.
 std::string listed_swaps_as_json(const SwapOutcome& swap, const Problem& source);
 
+// The members of the array `pool.objects`: what stays on the device and where, in nanoseconds.
+std::string listed_stays_as_json(const SwapOutcome& swap, const Problem& source);
+
 std::string swap_as_text(const SwapOutcome& swap);
 // `,"autoswap":{...}` and `,"iteration":{...}`, to follow the fields of the plan.
 std::string swap_as_json(const SwapOutcome& swap, const Problem& source);

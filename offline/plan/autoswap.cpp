@@ -5,11 +5,11 @@
 #include <cmath>
 #include <numeric>
 #include <random>
-#include <tuple>
 #include <utility>
 
 #include "offline/plan/bayes.h"
 #include "offline/plan/check_swap.h"
+#include "offline/plan/stall_estimate.h"
 #include "offline/plan/swap_bound.h"
 
 namespace drgpum {
@@ -27,6 +27,15 @@ bool stopped(const SwapOptions& options) {
   return options.interrupted != nullptr && options.interrupted->load();
 }
 
+// With everything away that can be: the load that no choice gets below. Bytes.
+std::int64_t floor_of(const SwapProblem& problem) {
+  std::vector<std::int64_t> load = problem.load;
+  for (const SwapCandidate& candidate : problem.candidates)
+    for (std::int32_t e = candidate.from + 1; e < candidate.to; ++e)
+      load[static_cast<std::size_t>(e % problem.period)] -= candidate.size;
+  return *std::max_element(load.begin(), load.end());
+}
+
 // Searches over sets of candidates by switching one, or one against another, with annealing.
 class ChoiceSearch {
  public:
@@ -36,7 +45,7 @@ class ChoiceSearch {
         player_(player),
         among_(std::move(among)),
         limit_(limit),
-        interrupted_(options.interrupted),
+        options_(options),
         random_(options.seed) {}
 
   std::vector<std::uint32_t> run(const std::vector<std::uint32_t>& from, int steps) {
@@ -47,7 +56,9 @@ class ChoiceSearch {
     if (among_.empty()) return best_;
     const double first_heat = 0.004 * static_cast<double>(problem_.duration_ns);
     for (int step = 0; step < steps && best_value_ >= 1; ++step) {
-      if (interrupted_ != nullptr && interrupted_->load()) break;
+      if (stopped(options_)) break;
+      if (options_.progress && step % 64 == 0)
+        options_.progress(limit_, player_.cost(best_, limit_));
       const double heat = first_heat * std::pow(0.002, static_cast<double>(step) / steps);
       const std::vector<std::uint32_t> before = chosen_;
       change();
@@ -106,11 +117,18 @@ class ChoiceSearch {
   SwapPlayer& player_;
   const std::vector<std::uint32_t> among_;
   const std::int64_t limit_;
-  const std::atomic<bool>* interrupted_;
+  const SwapOptions& options_;
   std::mt19937_64 random_;
   std::vector<std::uint32_t> chosen_, best_;
   double best_value_ = 0;
 };
+
+std::array<std::vector<double>, 4> normalised_scores(const SwapProblem& problem,
+                                                     std::span<const std::uint32_t> among) {
+  auto scores = swap_scores(problem, among);
+  normalise(scores);
+  return scores;
+}
 
 // What several limits of one problem share.
 class SwapPlanner {
@@ -120,32 +138,29 @@ class SwapPlanner {
         options_(options),
         player_(problem),
         at_peak_(peak_candidates(problem)),
-        scores_(swap_scores(problem, at_peak_)) {
-    normalise(scores_);
+        scores_(normalised_scores(problem, at_peak_)),
+        selection_(problem, at_peak_, scores_),
+        estimate_(problem, at_peak_) {
     all_.resize(problem.candidates.size());
     std::iota(all_.begin(), all_.end(), 0u);
     bound_ = zero_stall_bound(problem, all_);
+    double bytes = 0;
+    for (const std::uint32_t i : at_peak_)
+      bytes += static_cast<double>(problem.candidates[i].size);
+    for (const std::uint32_t i : at_peak_)
+      share_root_.push_back(std::sqrt(static_cast<double>(problem.candidates[i].size) / bytes));
   }
 
   SwapPlan plan(std::int64_t limit, const std::vector<std::uint32_t>& hint, int steps) {
     SwapPlan plan;
     plan.zero_stall_bound_bytes = bound_;
     plan.weights = best_weights(limit);
-    plan.chosen = select_swaps(problem_, at_peak_, scores_, plan.weights, limit);
+    plan.chosen = selection_.select(plan.weights, limit);
     plan.by_scores = player_.cost(plan.chosen, limit);
     if (options_.mode == SwapMode::kBest) improve(plan, limit, hint, steps);
     plan.schedule = player_.play(plan.chosen, limit);
     plan.feasible = plan.schedule.cost.excess_bytes == 0 && check_swaps(problem_, plan.schedule);
     return plan;
-  }
-
-  // With everything away that can be: the load that no choice gets below. Bytes.
-  std::int64_t floor() const {
-    std::vector<std::int64_t> load = problem_.load;
-    for (const SwapCandidate& candidate : problem_.candidates)
-      for (std::int32_t e = candidate.from + 1; e < candidate.to; ++e)
-        load[static_cast<std::size_t>(e % problem_.period)] -= candidate.size;
-    return *std::max_element(load.begin(), load.end());
   }
 
   std::int64_t bound() const { return bound_; }
@@ -161,27 +176,23 @@ class SwapPlanner {
       bayes.first.push_back(unit);
     }
     const auto value = [&](const Weights& w) {
-      return weighted_cost(player_, problem_, at_peak_, scores_, {w[0], w[1], w[2], w[3]}, limit);
+      return weighted_cost(player_, problem_, selection_, {w[0], w[1], w[2], w[3]}, limit);
     };
-    bayes.features = [&](const Weights& w) { return selected(w, limit); };
+    bayes.guess = [&](const Weights& w) { return guess({w[0], w[1], w[2], w[3]}, limit); };
     const BayesResult found = minimise(4, value, bayes);
     return {found.best[0], found.best[1], found.best[2], found.best[3]};
   }
 
   // Which candidates a weighting selects, each with the root of its share of the bytes: distances
   // then grow with the bytes that are chosen otherwise.
-  std::vector<double> selected(const Weights& w, std::int64_t limit) const {
-    double bytes = 0;
-    for (const std::uint32_t i : at_peak_)
-      bytes += static_cast<double>(problem_.candidates[i].size);
-    std::vector<double> features(at_peak_.size(), 0);
-    for (const std::uint32_t i :
-         select_swaps(problem_, at_peak_, scores_, {w[0], w[1], w[2], w[3]}, limit)) {
-      const auto place = std::lower_bound(at_peak_.begin(), at_peak_.end(), i) - at_peak_.begin();
-      features[static_cast<std::size_t>(place)] =
-          std::sqrt(static_cast<double>(problem_.candidates[i].size) / bytes);
-    }
-    return features;
+  BayesGuess guess(const SwapWeights& weights, std::int64_t limit) const {
+    const std::vector<std::uint32_t> places = selection_.places(weights, limit);
+    BayesGuess guess;
+    guess.features.assign(at_peak_.size(), 0);
+    for (const std::uint32_t place : places)
+      guess.features[place] = share_root_[place];
+    guess.estimate = estimate_.of(places, limit);
+    return guess;
   }
 
   void improve(SwapPlan& plan, std::int64_t limit, const std::vector<std::uint32_t>& hint,
@@ -212,42 +223,51 @@ class SwapPlanner {
   SwapPlayer player_;
   std::vector<std::uint32_t> at_peak_, all_;
   std::array<std::vector<double>, 4> scores_;
+  SwapSelection selection_;
+  StallEstimate estimate_;
+  std::vector<double> share_root_;  // of each at the peak, in their bytes
   std::int64_t bound_ = 0;
 };
 
 }  // namespace
 
 double weighted_cost(SwapPlayer& player, const SwapProblem& problem,
-                     std::span<const std::uint32_t> among,
-                     const std::array<std::vector<double>, 4>& normalised,
-                     const SwapWeights& weights, std::int64_t limit) {
-  return as_number(problem,
-                   player.cost(select_swaps(problem, among, normalised, weights, limit), limit));
+                     const SwapSelection& selection, const SwapWeights& weights,
+                     std::int64_t limit) {
+  return as_number(problem, player.cost(selection.select(weights, limit), limit));
 }
 
 SwapPlan plan_swaps(const SwapProblem& problem, std::int64_t limit, const SwapOptions& options) {
   return SwapPlanner(problem, options).plan(limit, {}, options.steps);
 }
 
-std::vector<SwapPlan> sweep_limits(const SwapProblem& problem, int count,
+std::vector<SwapPlan> sweep_limits(const SwapProblem& problem, std::span<const std::int64_t> limits,
                                    const SwapOptions& options) {
   SwapPlanner planner(problem, options);
-  const std::int64_t floor = planner.floor();
+  const int steps = std::max(options.steps / std::max(static_cast<int>(limits.size()), 1), 1);
   std::vector<SwapPlan> plans;
   std::vector<std::uint32_t> hint;
-  for (int i = 1; i <= count; ++i) {
-    const std::int64_t limit = problem.peak_bytes - (problem.peak_bytes - floor) / (count + 1) * i;
-    plans.push_back(planner.plan(limit, hint, std::max(options.steps / count, 1)));
+  for (const std::int64_t limit : limits) {
+    plans.push_back(planner.plan(limit, hint, steps));
     hint = plans.back().chosen;
     if (!plans.back().feasible || stopped(options)) break;
   }
   return plans;
 }
 
+std::vector<SwapPlan> sweep_limits(const SwapProblem& problem, int count,
+                                   const SwapOptions& options) {
+  const std::int64_t floor = floor_of(problem);
+  std::vector<std::int64_t> limits;
+  for (int i = 1; i <= count; ++i)
+    limits.push_back(problem.peak_bytes - (problem.peak_bytes - floor) / (count + 1) * i);
+  return sweep_limits(problem, limits, options);
+}
+
 SwapPlan plan_without_stalls(const SwapProblem& problem, const SwapOptions& options) {
   SwapPlanner planner(problem, options);
   SwapPlan best = planner.plan(problem.peak_bytes, {}, 0);
-  std::int64_t low = std::max(planner.bound(), planner.floor()) - 1;  // no plan, or none is known
+  std::int64_t low = std::max(planner.bound(), floor_of(problem)) - 1;  // no plan, or none is known
   std::int64_t high = problem.peak_bytes;
   while (high - low > problem.peak_bytes / 1024 + 1 && !stopped(options)) {
     const std::int64_t limit = low + (high - low) / 2;
@@ -257,68 +277,6 @@ SwapPlan plan_without_stalls(const SwapProblem& problem, const SwapOptions& opti
     (good ? high : low) = limit;
   }
   return best;
-}
-
-namespace {
-
-struct ResidencyChange {
-  std::int64_t time;
-  int rank;  // at one instant: copies out end, then events in their order, then copies in start
-  std::size_t order;
-  std::uint32_t instance;
-  bool begins;
-};
-
-std::vector<ResidencyChange> residency_changes(const SwapProblem& problem,
-                                               const SwapSchedule& schedule) {
-  std::vector<ResidencyChange> changes;
-  for (std::uint32_t i = 0; i < problem.instances.size(); ++i)
-    if (problem.instances[i].live_at_start) changes.push_back({-2, 0, i, i, true});
-  for (std::size_t e = 0; e < problem.events.size(); ++e)
-    if (problem.events[e].bytes != 0)
-      changes.push_back(
-          {schedule.event_ns[e], 1, e, problem.events[e].instance, problem.events[e].bytes > 0});
-  for (const SwapTimes& swap : schedule.swaps) {
-    const bool leaves = swap.absence.from >= 0 && swap.out_end != 0;
-    const bool at_all = swap.absence.from < 0 || leaves;
-    if (at_all) changes.push_back({leaves ? swap.out_end : -1, 0, 0, swap.absence.instance, false});
-    if (swap.in_start != kNeverNs)
-      changes.push_back({swap.in_start, 2, 0, swap.absence.instance, true});
-  }
-  std::sort(changes.begin(), changes.end(), [](const ResidencyChange& a, const ResidencyChange& b) {
-    return std::tie(a.time, a.rank, a.order) < std::tie(b.time, b.rank, b.order);
-  });
-  return changes;
-}
-
-}  // namespace
-
-Problem residency_problem(const SwapProblem& problem, const Problem& source,
-                          const SwapSchedule& schedule) {
-  Problem stays;
-  stays.source = source.source;
-  const std::vector<ResidencyChange> changes = residency_changes(problem, schedule);
-  std::vector<std::int64_t> since(problem.instances.size(), -1);
-  const auto end_stay = [&](std::uint32_t instance, std::int64_t at) {
-    if (since[instance] < 0) return;
-    PlanObject stay;
-    stay.id = source.objects[problem.instances[instance].object].id + "@" +
-              std::to_string(stays.objects.size());
-    stay.life = {since[instance], at};
-    stay.size = problem.instances[instance].size;
-    if (at > since[instance]) stays.objects.push_back(std::move(stay));
-    since[instance] = -1;
-  };
-  for (std::int64_t i = 0; i < std::ssize(changes); ++i) {
-    const ResidencyChange& change = changes[static_cast<std::size_t>(i)];
-    if (change.begins)
-      since[change.instance] = i;
-    else
-      end_stay(change.instance, i);
-  }
-  for (std::uint32_t i = 0; i < since.size(); ++i)
-    end_stay(i, std::ssize(changes));
-  return stays;
 }
 
 }  // namespace drgpum

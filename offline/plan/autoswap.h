@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "offline/plan/problem.h"
@@ -25,6 +26,8 @@ struct SwapOptions {
   int steps = 4000;      // choices tried by the search
   std::uint64_t seed = 0;
   const std::atomic<bool>* interrupted = nullptr;  // set from outside: the search ends there
+  // Called now and then with the limit that is searched and the best cost so far.
+  std::function<void(std::int64_t, const SwapCost&)> progress = {};
 };
 
 struct SwapPlan {
@@ -44,18 +47,16 @@ SwapPlan plan_swaps(const SwapProblem& problem, std::int64_t limit, const SwapOp
 std::vector<SwapPlan> sweep_limits(const SwapProblem& problem, int count,
                                    const SwapOptions& options);
 
+// The same for these limits, bytes, in falling order.
+std::vector<SwapPlan> sweep_limits(const SwapProblem& problem, std::span<const std::int64_t> limits,
+                                   const SwapOptions& options);
+
 // The lowest limit that it finds a plan without stalls for.
 SwapPlan plan_without_stalls(const SwapProblem& problem, const SwapOptions& options);
 
 // The value that the weighting is chosen by, nanoseconds: the overhead of the objects it selects.
 double weighted_cost(SwapPlayer& player, const SwapProblem& problem,
-                     std::span<const std::uint32_t> among,
-                     const std::array<std::vector<double>, 4>& normalised,
-                     const SwapWeights& weights, std::int64_t limit);
-
-// What is resident of each object and when, as objects to lay out: an object that comes back may
-// come back elsewhere, so each of its stays is one. Times are ranks of the changes, in order.
-Problem residency_problem(const SwapProblem& problem, const Problem& source,
-                          const SwapSchedule& schedule);
+                     const SwapSelection& selection, const SwapWeights& weights,
+                     std::int64_t limit);
 
 }  // namespace drgpum

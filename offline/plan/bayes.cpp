@@ -5,7 +5,9 @@
 #include <array>
 #include <cmath>
 #include <numbers>
+#include <numeric>
 #include <random>
+#include <set>
 #include <utility>
 
 namespace drgpum {
@@ -26,55 +28,79 @@ Weights direction(Weights w) {
   return w;
 }
 
-double matern52(const Weights& a, const Weights& b, double scale) {
+double squared_distance(const Weights& a, const Weights& b) {
   double squared = 0;
   for (std::size_t i = 0; i < a.size(); ++i)
     squared += (a[i] - b[i]) * (a[i] - b[i]);
+  return squared;
+}
+
+double matern52(double squared, double scale) {
   const double r = std::sqrt(5 * squared) / scale;
   return (1 + r + r * r / 3) * std::exp(-r);
 }
 
-// Values are shifted to mean 0 and scaled to deviation 1 before they are modelled.
+// Squared distances between points, or of one from all: in their features and in their directions.
+struct Distances {
+  std::vector<double> features;
+  std::vector<double> directions;
+};
+
+// The sum of two kernels: points with near features have near values, and far apart there is still
+// a trend over the directions.
 class GaussianProcess {
  public:
-  GaussianProcess(const std::vector<Weights>& points, std::vector<double> values)
-      : points_(points), values_(std::move(values)) {
+  // distances[i]: of point i from those before it and itself.
+  GaussianProcess(const std::vector<Distances>& distances, std::vector<double> values)
+      : distances_(distances),
+        values_(std::move(values)),
+        cholesky_(values_.size() * values_.size()) {
     double best = -HUGE_VAL;
-    for (const double scale : {0.15, 0.3, 0.6, 1.2}) {
-      for (const double noise : {1e-4, 1e-2, 1e-1}) {
-        const double likelihood = fit(scale, noise);
+    Scales chosen{};
+    for (const double features : {0.2, 0.5, 1.2}) {
+      for (const double directions : {0.5, 1.0, 2.0}) {
+        scales_ = {features, directions};
+        const double likelihood = fit();
         if (likelihood <= best) continue;
         best = likelihood;
-        scale_ = scale;
-        noise_ = noise;
+        chosen = scales_;
       }
     }
-    fit(scale_, noise_);
+    scales_ = chosen;
+    fit();
   }
 
-  // Mean and standard deviation at a point.
-  std::pair<double, double> at(const Weights& point) const {
-    const std::size_t n = points_.size();
-    std::vector<double> k(n);
-    for (std::size_t i = 0; i < n; ++i)
-      k[i] = matern52(points_[i], point, scale_);
+  // Mean and standard deviation at a point, by its distances from the others.
+  std::pair<double, double> at(const Distances& distances) const {
+    std::vector<double> k(values_.size());
+    for (std::size_t i = 0; i < k.size(); ++i)
+      k[i] = kernel(distances, i);
     const double mean = dot(k, alpha_);
     solve_lower(k);
     return {mean, std::sqrt(std::max(1 - dot(k, k), 1e-12))};
   }
 
  private:
-  double& l(std::size_t i, std::size_t j) { return cholesky_[i * points_.size() + j]; }
-  double l(std::size_t i, std::size_t j) const { return cholesky_[i * points_.size() + j]; }
+  static constexpr double kNoise = 1e-2;
+  struct Scales {
+    double features, directions;
+  };
+
+  double kernel(const Distances& distances, std::size_t i) const {
+    return (matern52(distances.features[i], scales_.features) +
+            matern52(distances.directions[i], scales_.directions)) /
+           2;
+  }
+
+  double& l(std::size_t i, std::size_t j) { return cholesky_[i * values_.size() + j]; }
+  double l(std::size_t i, std::size_t j) const { return cholesky_[i * values_.size() + j]; }
 
   // Factorises the kernel matrix; returns the log of the marginal likelihood, up to a constant.
-  double fit(double scale, double noise) {
-    const std::size_t n = points_.size();
-    cholesky_.assign(n * n, 0);
+  double fit() {
     double log_determinant = 0;
-    for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t i = 0; i < values_.size(); ++i) {
       for (std::size_t j = 0; j <= i; ++j) {
-        double sum = matern52(points_[i], points_[j], scale) + (i == j ? noise : 0);
+        double sum = kernel(distances_[i], j) + (i == j ? kNoise : 0);
         for (std::size_t k = 0; k < j; ++k)
           sum -= l(i, k) * l(j, k);
         l(i, j) = i == j ? std::sqrt(std::max(sum, 1e-12)) : sum / l(j, j);
@@ -103,10 +129,9 @@ class GaussianProcess {
     }
   }
 
-  const std::vector<Weights>& points_;
+  const std::vector<Distances>& distances_;
   std::vector<double> values_;
-  double scale_ = 0;
-  double noise_ = 0;
+  Scales scales_{};
   std::vector<double> cholesky_;
   std::vector<double> alpha_;
 };
@@ -129,30 +154,63 @@ class Optimiser {
 
   BayesResult run() {
     for (const Weights& point : options_.first)
-      if (!done()) evaluate(point);
+      if (!done()) evaluate(guessed(direction(point)));
+    if (!done())
+      for (int i = 0; i < kPool; ++i)
+        draw(anywhere());
     while (!done())
-      evaluate(points_.empty() ? anywhere() : most_promising());
-    return {points_[best_], values_[best_], static_cast<int>(points_.size())};
+      evaluate(points_.empty() ? guessed(anywhere()) : most_promising());
+    const std::size_t best = order_.front();
+    return {points_[best].weights, values_[best], static_cast<int>(points_.size())};
   }
 
  private:
-  static constexpr int kDraws = 400;
-  static constexpr int kCostlyDraws = 60;   // where features have to be computed for each
+  static constexpr int kPool = 300;
+  static constexpr int kNear = 24;           // drawn near the best few before each evaluation
+  static constexpr std::size_t kElite = 3;   // the best few
+  static constexpr std::size_t kRated = 40;  // of the pool: those with the least estimates, and as
+                                             // many others
+
+  struct Point {
+    Weights weights;
+    BayesGuess guess;
+  };
 
   bool done() const {
     return std::ssize(points_) >= std::max(options_.evaluations, 1) ||
-           (!values_.empty() && values_[best_] <= options_.good_enough);
+           (!values_.empty() && values_[order_.front()] <= options_.good_enough);
   }
 
-  void evaluate(const Weights& point) {
-    points_.push_back(direction(point));
-    values_.push_back(value_(points_.back()));
-    features_.push_back(features_of(points_.back()));
-    if (values_.back() < values_[best_]) best_ = values_.size() - 1;
+  Point guessed(Weights w) const {
+    BayesGuess guess = options_.guess ? options_.guess(w) : BayesGuess{w, 0};
+    return {std::move(w), std::move(guess)};
   }
 
-  std::vector<double> features_of(const Weights& w) const {
-    return options_.features ? options_.features(w) : w;
+  // Into the pool, unless its features are there or evaluated.
+  void draw(Weights w) {
+    Point point = guessed(std::move(w));
+    if (known_.insert(point.guess.features).second) pool_.push_back(std::move(point));
+  }
+
+  void evaluate(Point point) {
+    values_.push_back(value_(point.weights));
+    known_.insert(point.guess.features);
+    points_.push_back(std::move(point));
+    distances_.push_back(distances_from(points_.back()));
+    const std::size_t last = values_.size() - 1;
+    order_.insert(
+        std::upper_bound(order_.begin(), order_.end(), last,
+                         [&](std::size_t a, std::size_t b) { return values_[a] < values_[b]; }),
+        last);
+  }
+
+  Distances distances_from(const Point& point) const {
+    Distances distances;
+    for (const Point& other : points_) {
+      distances.features.push_back(squared_distance(point.guess.features, other.guess.features));
+      distances.directions.push_back(squared_distance(point.weights, other.weights));
+    }
+    return distances;
   }
 
   Weights anywhere() {
@@ -163,50 +221,87 @@ class Optimiser {
     return direction(w);
   }
 
-  Weights near_best() {
-    constexpr std::array kSteps = {0.03, 0.1, 0.3};
+  Weights near_a_good_one() {
+    constexpr std::array kSteps = {0.02, 0.06, 0.2, 0.6};
     std::normal_distribution<double> normal(0, kSteps[random_() % kSteps.size()]);
-    Weights w = points_[best_];
+    Weights w = points_[order_[random_() % std::min(kElite, order_.size())]].weights;
     for (double& x : w)
       x += normal(random_);
     return direction(w);
   }
 
-  Weights most_promising() {
-    double mean = 0;
-    for (const double v : values_)
-      mean += v / static_cast<double>(values_.size());
+  // On a logarithmic scale: a cost that is a hundred times the others (a limit that is not kept)
+  // would hide all differences between them.
+  double scaled(double value) const { return std::log(std::max(value, 0.0) + floor_); }
+
+  // What the estimates leave to explain, shifted to mean 0 and scaled to deviation 1.
+  std::vector<double> residuals() {
+    std::vector<double> left;
+    for (std::size_t i = 0; i < points_.size(); ++i)
+      left.push_back(scaled(values_[i]) - scaled(points_[i].guess.estimate));
+    const auto n = static_cast<double>(left.size());
+    mean_ = std::accumulate(left.begin(), left.end(), 0.0) / n;
     double variance = 0;
-    for (const double v : values_)
-      variance += (v - mean) * (v - mean) / static_cast<double>(values_.size());
-    const double deviation = variance > 0 ? std::sqrt(variance) : 1;
-    std::vector<double> scaled;
-    for (const double v : values_)
-      scaled.push_back((v - mean) / deviation);
-    const GaussianProcess process(features_, scaled);
-    Weights best = anywhere();
-    double most = -1;
-    for (int i = 0; i < (options_.features ? kCostlyDraws : kDraws); ++i) {
-      Weights w = i % 2 == 0 ? anywhere() : near_best();
-      const std::vector<double> features = features_of(w);
-      if (std::find(features_.begin(), features_.end(), features) != features_.end()) continue;
-      const auto [expected, doubt] = process.at(features);
-      const double gain = expected_improvement(scaled[best_], expected, doubt);
+    for (double& x : left) {
+      x -= mean_;
+      variance += x * x / n;
+    }
+    deviation_ = std::max(std::sqrt(variance), 1e-3);
+    for (double& x : left)
+      x /= deviation_;
+    return left;
+  }
+
+  // The least estimates first, then some others.
+  void choose_what_to_rate() {
+    const std::size_t least = std::min(kRated, pool_.size());
+    std::partial_sort(pool_.begin(), pool_.begin() + static_cast<std::ptrdiff_t>(least),
+                      pool_.end(), [](const Point& a, const Point& b) {
+                        return a.guess.estimate < b.guess.estimate;
+                      });
+    for (std::size_t i = least; i < std::min(2 * kRated, pool_.size()); ++i)
+      std::swap(pool_[i], pool_[i + random_() % (pool_.size() - i)]);
+  }
+
+  Point most_promising() {
+    floor_ = std::max(1e-3 * values_[order_[order_.size() / 2]], 1e-9);
+    const GaussianProcess process(distances_, residuals());
+    for (int i = 0; i < kNear; ++i)
+      draw(near_a_good_one());
+    if (pool_.empty()) return guessed(anywhere());
+    choose_what_to_rate();
+    const double least = scaled(values_[order_.front()]);
+    const bool improve = points_.size() % 2 == 0;
+    std::size_t best = 0;
+    double most = -HUGE_VAL;
+    for (std::size_t i = 0; i < std::min(2 * kRated, pool_.size()); ++i) {
+      const auto [residual, doubt] = process.at(distances_from(pool_[i]));
+      const double expected = scaled(pool_[i].guess.estimate) + mean_ + deviation_ * residual;
+      const double gain =
+          improve ? expected_improvement(least, expected, deviation_ * doubt) : -expected;
       if (gain <= most) continue;
       most = gain;
-      best = std::move(w);
+      best = i;
     }
-    return best;
+    std::swap(pool_[best], pool_.back());
+    Point point = std::move(pool_.back());
+    pool_.pop_back();
+    return point;
   }
 
   const std::size_t dimensions_;
   const std::function<double(const Weights&)>& value_;
   const BayesOptions& options_;
   std::mt19937_64 random_;
-  std::vector<Weights> points_;
-  std::vector<std::vector<double>> features_;  // of the points
-  std::vector<double> values_;
-  std::size_t best_ = 0;
+  std::vector<Point> points_;              // evaluated
+  std::vector<double> values_;             // of the points
+  std::vector<std::size_t> order_;         // of the points, by value
+  std::vector<Distances> distances_;       // of each point from those before it and itself
+  std::vector<Point> pool_;                // not evaluated
+  std::set<std::vector<double>> known_;    // features of both
+  double floor_ = 1;                       // added before logarithms are taken
+  double mean_ = 0;                        // of the residuals
+  double deviation_ = 1;
 };
 
 }  // namespace

@@ -46,48 +46,6 @@ class CircularLoad {
   std::vector<std::int64_t> before_;
 };
 
-// The highest load in each stretch of an iteration in which no candidate leaves or returns: all
-// that a choice has to look at, and few of them where candidates are few.
-class Stretches {
- public:
-  Stretches(const SwapProblem& problem, std::span<const std::uint32_t> among)
-      : period_(problem.period) {
-    std::vector<char> cut(static_cast<std::size_t>(period_), 0);
-    for (const std::uint32_t i : among)
-      for (const std::int32_t at : {problem.candidates[i].from + 1, problem.candidates[i].to})
-        cut[static_cast<std::size_t>(at % period_)] = 1;
-    of_event_.reserve(cut.size());
-    for (std::size_t e = 0; e < cut.size(); ++e) {
-      if (e == 0 || cut[e] != 0) load_.push_back(problem.load[e]);
-      load_.back() = std::max(load_.back(), problem.load[e]);
-      of_event_.push_back(load_.size() - 1);
-    }
-  }
-
-  void take_away(const SwapCandidate& candidate) {
-    const std::int32_t from = candidate.from + 1;
-    const std::int32_t to = std::min(candidate.to, from + period_);
-    if (to <= from) return;
-    lower(from, std::min(to, period_), candidate.size);
-    lower(std::max(from - period_, 0), to - period_, candidate.size);
-  }
-
-  std::int64_t peak() const { return *std::max_element(load_.begin(), load_.end()); }
-
- private:
-  void lower(std::int32_t from, std::int32_t to, std::int64_t bytes) {
-    if (to <= from || from >= period_) return;
-    const std::size_t first = of_event_[static_cast<std::size_t>(from)];
-    const std::size_t last = of_event_[static_cast<std::size_t>(to) - 1];
-    for (std::size_t s = first; s <= last; ++s)
-      load_[s] -= bytes;
-  }
-
-  const std::int32_t period_;
-  std::vector<std::int64_t> load_;      // per stretch
-  std::vector<std::size_t> of_event_;  // the stretch of each event
-};
-
 double net_absence(const SwapProblem& problem, const SwapCandidate& candidate) {
   const std::int64_t turns = candidate.to / problem.period;
   const std::int64_t away = turns * problem.duration_ns +
@@ -158,25 +116,69 @@ void normalise(std::array<std::vector<double>, 4>& scores) {
   }
 }
 
-std::vector<std::uint32_t> select_swaps(const SwapProblem& problem,
-                                        std::span<const std::uint32_t> among,
-                                        const std::array<std::vector<double>, 4>& normalised,
-                                        const SwapWeights& weights, std::int64_t limit) {
+SwapSelection::SwapSelection(const SwapProblem& problem, std::span<const std::uint32_t> among,
+                             const std::array<std::vector<double>, 4>& normalised)
+    : problem_(problem), among_(among), normalised_(normalised) {
+  std::vector<char> cut(static_cast<std::size_t>(problem.period), 0);
+  for (const std::uint32_t i : among)
+    for (const std::int32_t at : {problem.candidates[i].from + 1, problem.candidates[i].to})
+      cut[static_cast<std::size_t>(at % problem.period)] = 1;
+  std::vector<std::size_t> of_event;
+  of_event.reserve(cut.size());
+  for (std::size_t e = 0; e < cut.size(); ++e) {
+    if (e == 0 || cut[e] != 0) load_.push_back(problem.load[e]);
+    load_.back() = std::max(load_.back(), problem.load[e]);
+    of_event.push_back(load_.size() - 1);
+  }
+  for (const std::uint32_t i : among)
+    away_.push_back(stretches_of(problem.candidates[i], of_event));
+}
+
+SwapSelection::Stretches SwapSelection::stretches_of(
+    const SwapCandidate& candidate, const std::vector<std::size_t>& of_event) const {
+  const std::int32_t period = problem_.period;
+  const auto between = [&](std::int32_t from, std::int32_t to) {
+    if (to <= from || from >= period) return std::pair<std::size_t, std::size_t>(0, 0);
+    return std::pair(of_event[static_cast<std::size_t>(from)],
+                     of_event[static_cast<std::size_t>(to) - 1] + 1);
+  };
+  const std::int32_t from = candidate.from + 1;
+  const std::int32_t to = std::min(candidate.to, from + period);
+  const auto [first, last] = between(from, std::min(to, period));
+  const auto [wrapped_first, wrapped_last] = between(std::max(from - period, 0), to - period);
+  return {first, last, wrapped_first, wrapped_last};
+}
+
+std::vector<std::uint32_t> SwapSelection::places(const SwapWeights& weights,
+                                                 std::int64_t limit) const {
   std::vector<std::pair<double, std::uint32_t>> order;
-  for (std::size_t i = 0; i < among.size(); ++i) {
+  order.reserve(among_.size());
+  for (std::uint32_t i = 0; i < among_.size(); ++i) {
     double score = 0;
     for (std::size_t k = 0; k < weights.size(); ++k)
-      score += weights[k] * normalised[k][i];
-    order.emplace_back(-score, among[i]);
+      score += weights[k] * normalised_[k][i];
+    order.emplace_back(-score, i);
   }
   std::sort(order.begin(), order.end());
-  Stretches load(problem, among);
+  std::vector<std::int64_t> load = load_;
   std::vector<std::uint32_t> chosen;
   for (const auto& [score, i] : order) {
-    if (load.peak() <= limit) break;
-    load.take_away(problem.candidates[i]);
+    if (*std::max_element(load.begin(), load.end()) <= limit) break;
+    const std::int64_t size = problem_.candidates[among_[i]].size;
+    for (std::size_t s = away_[i].first; s < away_[i].last; ++s)
+      load[s] -= size;
+    for (std::size_t s = away_[i].wrapped_first; s < away_[i].wrapped_last; ++s)
+      load[s] -= size;
     chosen.push_back(i);
   }
+  return chosen;
+}
+
+std::vector<std::uint32_t> SwapSelection::select(const SwapWeights& weights,
+                                                 std::int64_t limit) const {
+  std::vector<std::uint32_t> chosen = places(weights, limit);
+  for (std::uint32_t& i : chosen)
+    i = among_[i];
   return chosen;
 }
 

@@ -32,10 +32,32 @@ std::array<std::vector<double>, 4> swap_scores(const SwapProblem& problem,
 void normalise(std::array<std::vector<double>, 4>& scores);
 
 // Candidates by falling weighted sum of normalised scores, until the load less what is away keeps
-// the limit everywhere or none is left.
-std::vector<std::uint32_t> select_swaps(const SwapProblem& problem,
-                                        std::span<const std::uint32_t> among,
-                                        const std::array<std::vector<double>, 4>& normalised,
-                                        const SwapWeights& weights, std::int64_t limit);
+// the limit everywhere or none is left. For many weights: what they share is worked out once.
+class SwapSelection {
+ public:
+  // All have to outlive it.
+  SwapSelection(const SwapProblem& problem, std::span<const std::uint32_t> among,
+                const std::array<std::vector<double>, 4>& normalised);
+
+  // Places in `among`.
+  std::vector<std::uint32_t> places(const SwapWeights& weights, std::int64_t limit) const;
+  // Candidates.
+  std::vector<std::uint32_t> select(const SwapWeights& weights, std::int64_t limit) const;
+
+ private:
+  // Where a candidate is away: stretches of an iteration in which none leaves or returns.
+  struct Stretches {
+    std::size_t first, last;               // half-open
+    std::size_t wrapped_first, wrapped_last;  // those after the iteration's end
+  };
+  Stretches stretches_of(const SwapCandidate& candidate,
+                         const std::vector<std::size_t>& of_event) const;
+
+  const SwapProblem& problem_;
+  std::span<const std::uint32_t> among_;
+  const std::array<std::vector<double>, 4>& normalised_;
+  std::vector<std::int64_t> load_;  // the highest of each stretch
+  std::vector<Stretches> away_;     // of each of `among`
+};
 
 }  // namespace drgpum

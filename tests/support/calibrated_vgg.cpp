@@ -6,23 +6,26 @@
 namespace drgpum::testing {
 namespace {
 
-// Per layer, the logarithm of a factor on its time: forward and backward.
-constexpr std::array<double, 50> kForward = {
-    -0.116553, 0.0888064, 1.5,       0.830888,  1.41267,   0.564472,  -0.0146926, 0.473587,
-    -0.542301, 1.208,     1.5,       1.5,       1.38665,   0.974216,  1.27414,    0.360084,
-    0.125256,  -0.26754,  0.46985,   -0.500099, -0.377988, -0.747847, -1.40222,   0.435503,
-    -1.24108,  0.485867,  0.802055,  -0.902752, 0.0194347, 0.233654,  1.35932,    0.169117,
-    1.43807,   -1.143,    -0.989898, -1.353,    0.585405,  0.115462,  -1.25362,   0.284421,
-    0.0885421, 1.5,       -1.0423,   -0.303952, -1.32862,  0.170889,  -1.39527,   1.26769,
-    1.36835,   -0.680899};
-constexpr std::array<double, 50> kBackward = {
-    0.852462,  -1.03409,   1.24368,   -1.09285,  1.5,       -0.0570785, 1.41623,   0.113611,
-    1.40067,   -1.08888,   1.5,       -0.490814, 1.02127,   0.645457,   -0.582474, 0.160248,
-    0.568363,  1.5,        -1.35225,  -1.5,      -0.565998, 1.5,        0.692143,  0.521067,
-    -0.337783, -0.0947292, 1.41589,   0.571735,  -1.23366,  0.874528,   -1.5,      -0.840774,
-    -0.919423, 0.302492,   0.545009,  -0.238806, -0.896575, -1.16775,   -0.480938, 0.328507,
-    0.0239036, -1.5,       -0.337988, 1.16993,   1.287,     1.5,        1.24383,   1.12998,
-    1.07382,   0.346646};
+// Written by tests/bench/fit_vgg.
+constexpr VggFit kFit = {
+    .batch = 134,
+    .dense = 1859,
+    .dense_workspace_bytes = 2387456,
+    .library_bytes = 13832034,
+    .forward_share = 0.5238,
+    .update_share = 0.0757,
+    .forward_fill = 0.817,
+    .forward_power = 1.4176,
+    .backward_power = 0.4566,
+    .workspace = {2, 6, 98, 0, 144},
+    .forward = {149, 46, 14, 110, 35, -53, -78, 21, -57, 13, 108, 49, 47, 21, -36, -36,
+        114, 0, 62, -146, -52, 150, -14, 150, 143, -135, 8, 121, 72, 150, -64, -100,
+        -112, -150, 150, 31, -2, -150, -32, -26, 66, 104, 116, 112, -24, 74, 123, 40,
+        89, 22},
+    .backward = {74, 84, 113, -63, 143, -41, 123, 32, 87, 130, 134, 81, 12, 100, -150, -102,
+        -125, 92, 29, -90, 26, -118, -125, -85, 114, -150, 44, 136, -119, 20, -150, -55,
+        -150, -141, -105, -127, 39, -13, 105, -113, 65, 119, 67, 14, 148, -6, -71, 74,
+        -91, -68}};
 
 constexpr std::array<PublishedRow, 9> kPublished = {{
     {450, {2.52, 0, 0, 0}},
@@ -38,18 +41,31 @@ constexpr std::array<PublishedRow, 9> kPublished = {{
 
 }  // namespace
 
-TrainingModel calibrated_vgg() {
-  TrainingModel model = vgg_like(16, 134, 1926);
+const VggFit& calibrated_vgg_fit() {
+  return kFit;
+}
+
+TrainingModel calibrated_vgg(const VggFit& fit) {
+  TrainingModel model = vgg_like(16, fit.batch, fit.dense);
   model.iteration_ns = 84e6;
-  model.forward_share = 0.515071;
-  model.update_share = 0.0791613;
-  model.forward_fill = 0.838282;
-  model.library_bytes = 13504610;
+  model.forward_share = fit.forward_share;
+  model.update_share = fit.update_share;
+  model.forward_fill = fit.forward_fill;
+  model.library_bytes = fit.library_bytes;
   model.statistics_bytes = 2'202'009;  // 2.1 MiB
+  std::size_t block = 0;
   for (std::size_t l = 0; l < model.layers.size(); ++l) {
+    using Kind = TrainingLayer::Kind;
+    const Kind kind = model.layers[l].kind;
+    if (kind == Kind::kDense) model.layers[l].workspace_bytes = fit.dense_workspace_bytes;
+    if (kind == Kind::kConv)
+      model.layers[l].workspace_bytes =
+          model.layers[l].output_bytes / 400 * 4 * fit.workspace[block];
+    block += kind == Kind::kPool ? 1 : 0;
     const double work = model.layers[l].work;
-    model.layers[l].work = std::pow(work, 1.32989) * std::exp(kForward[l]);
-    model.layers[l].backward_work = std::pow(work, 0.548289) * std::exp(kBackward[l]);
+    model.layers[l].work = std::pow(work, fit.forward_power) * std::exp(fit.forward[l] / 100.0);
+    model.layers[l].backward_work =
+        std::pow(work, fit.backward_power) * std::exp(fit.backward[l] / 100.0);
   }
   return model;
 }
