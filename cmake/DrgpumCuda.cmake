@@ -36,6 +36,15 @@ set(DRGPUM_NVCC_FLAGS -std=c++17 -I${PROJECT_SOURCE_DIR} -Wno-deprecated-gpu-tar
 # with the shared CUDA runtime, as a user would build it. It lands in this directory's build folder.
 # It is linked against the emulated device's runtime: a toolkit from Python packages has no
 # libcudart.so, and the name that the program then asks for, libcudart.so.13, is the same.
+# In a build with sanitizers their runtimes have to come first, so programs are linked with them.
+set(DRGPUM_NVCC_SANITIZE "")
+if(DRGPUM_SANITIZE)
+  string(REPLACE "," ";" _sanitizers "${DRGPUM_SANITIZE}")
+  foreach(_sanitizer IN LISTS _sanitizers)
+    list(APPEND DRGPUM_NVCC_SANITIZE -Xcompiler -fsanitize=${_sanitizer})
+  endforeach()
+endif()
+
 function(drgpum_cuda_program target)
   cmake_parse_arguments(ARG "" "SOURCE;OUTPUT" "FLAGS" ${ARGN})
   if(NOT ARG_OUTPUT)
@@ -44,7 +53,7 @@ function(drgpum_cuda_program target)
   cmake_path(ABSOLUTE_PATH ARG_SOURCE BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} OUTPUT_VARIABLE source)
   set(output ${CMAKE_CURRENT_BINARY_DIR}/${ARG_OUTPUT})
   add_custom_command(OUTPUT ${output}
-    COMMAND ${DRGPUM_NVCC} ${DRGPUM_NVCC_FLAGS} -cudart shared -cudadevrt none -g -lineinfo ${ARG_FLAGS}
+    COMMAND ${DRGPUM_NVCC} ${DRGPUM_NVCC_FLAGS} -cudart shared -cudadevrt none -g -lineinfo ${DRGPUM_NVCC_SANITIZE} ${ARG_FLAGS}
             -MD -MF ${output}.d -o ${output} ${source}
             -L$<TARGET_FILE_DIR:drgpum_emulated_cudart>
     DEPENDS ${source} drgpum_emulated_cudart DEPFILE ${output}.d

@@ -95,7 +95,8 @@ class BlockRunner {
   Launch& launch_;
   Worker& worker_;
   std::vector<std::unique_ptr<Block>> spare_;
-  std::vector<std::unique_ptr<Cluster>> spare_clusters_;
+  std::vector<std::unique_ptr<Cluster>> clusters_;
+  std::vector<Cluster*> spare_clusters_;
   std::deque<std::unique_ptr<Block>> resident_;
 };
 
@@ -135,8 +136,11 @@ std::unique_ptr<Block> BlockRunner::make_block() {
 bool BlockRunner::take_cluster() {
   const std::uint64_t next = launch_.next_cluster.fetch_add(1, std::memory_order_relaxed);
   if (next >= launch_.cluster_count) return false;
-  if (spare_clusters_.empty()) spare_clusters_.push_back(std::make_unique<Cluster>());
-  Cluster* cluster = spare_clusters_.back().release();
+  if (spare_clusters_.empty()) {
+    clusters_.push_back(std::make_unique<Cluster>());
+    spare_clusters_.push_back(clusters_.back().get());
+  }
+  Cluster* cluster = spare_clusters_.back();
   spare_clusters_.pop_back();
   const Dim3& shape = launch_.config->cluster;
   const Dim3& grid = launch_.config->grid;
@@ -170,7 +174,7 @@ void BlockRunner::finish(std::unique_ptr<Block> block) {
   for (auto& finished : cluster->finished)
     spare_.push_back(std::move(finished));
   cluster->finished.clear();
-  spare_clusters_.emplace_back(cluster);
+  spare_clusters_.push_back(cluster);
 }
 
 void BlockRunner::start(Block& block, std::uint64_t number) {

@@ -2,7 +2,9 @@
 """Files that would run something, claim what is not there, or fill memory, given to `drgpum report`. Each has to
 be refused with status 3 at the right byte, in little time and memory, and nothing may be executed.
 
-  hostile_snapshots.py --drgpum BIN
+  hostile_snapshots.py --drgpum BIN [--memory MIB]
+
+--memory: the most that drgpum may take; more than 64 MiB only where a sanitizer takes memory of its own.
 """
 import argparse
 import gzip
@@ -19,7 +21,6 @@ import time
 from pathlib import Path
 
 SECONDS = 5.0  # the figure to keep is 1 s; a loaded machine needs room
-MEMORY = 64 << 20
 
 
 class Touch:
@@ -126,7 +127,7 @@ def empty_run(drgpum, folder):
     return memory
 
 
-def faults(name, offset, outcome):
+def faults(offset, outcome, most_memory):
     status, text, seconds, memory = outcome
     if status != 3:
         yield f"ends with {status}, not 3: {text[:200]}"
@@ -137,7 +138,7 @@ def faults(name, offset, outcome):
         yield f"is to be refused at byte {offset}: {text.strip()[-160:]}"
     if seconds > SECONDS:
         yield f"takes {seconds:.1f} s"
-    if memory > MEMORY:
+    if memory > most_memory:
         yield f"takes {memory >> 20} MiB"
 
 
@@ -157,6 +158,7 @@ def traced(drgpum, path, folder):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--drgpum", required=True)
+    parser.add_argument("--memory", type=int, default=64)
     args = parser.parse_args()
     wrong = count = 0
     worst = [0.0, 0]
@@ -172,7 +174,7 @@ def main():
             worst = [max(worst[0], outcome[2]), max(worst[1], outcome[3])]
             calls = traced(args.drgpum, path, folder)
             without_strace |= calls is None
-            for fault in [*faults(name, offset, outcome), *(f"calls {c}" for c in calls or [])]:
+            for fault in [*faults(offset, outcome, args.memory << 20), *(f"calls {c}" for c in calls or [])]:
                 print(f"{name}: {fault}")
                 wrong += 1
             count += 1

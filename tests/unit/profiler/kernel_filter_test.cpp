@@ -96,10 +96,10 @@ TEST(LaunchSampler, EveryKernelAndCallPathIsSampledByItself) {
 TEST(KernelNames, AreReadFromPtxAndFromMachineCode) {
   EXPECT_EQ(kernel_names_in(".visible .entry _Z3addPf(\n.entry b (\n.func f()"),
             (std::vector<std::string>{"_Z3addPf", "b"}));
-  const std::string cubin(
+  constexpr char kCubin[] =
       "\x7f"
-      "ELF..\0.text._Z3addPf\0.nv.info\0.text.b\0",
-      45);
+      "ELF..\0.text._Z3addPf\0.nv.info\0.text.b\0";
+  const std::string cubin(kCubin, sizeof(kCubin));
   EXPECT_EQ(kernel_names_in(cubin), (std::vector<std::string>{"_Z3addPf", "b"}));
 }
 

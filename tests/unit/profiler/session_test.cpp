@@ -6,6 +6,8 @@
 #include <thread>
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "proto/device/mark_access.h"
 #include "scripted_program.h"
@@ -389,10 +391,20 @@ TEST(SessionEnd, AfterTheEndCallbacksAreIgnored) {
 
 TEST(SessionEnd, AForkedChildWritesNothing) {
   LoadedProgram program;
-  program.session().abandon();
-  program.malloc(0x20000, 64);
-  program.session().finish(true, 0);
-  EXPECT_EQ(program.session().failure(), "");
+  const pid_t child = fork();
+  ASSERT_NE(child, -1);
+  if (child == 0) {
+    program.session().abandon();
+    program.malloc(0x20000, 64);
+    program.session().finish(true, 0);
+    _exit(program.session().failure().empty() && !HasFailure() ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  const std::string lines = program.lines({"object", "end"});
+  EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 2) << lines;
+  EXPECT_EQ(lines.find("size=64"), std::string::npos) << lines;
 }
 
 }  // namespace
