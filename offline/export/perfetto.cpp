@@ -182,7 +182,7 @@ class PerfettoWriter {
 
   void annotate_path(std::string_view name, std::uint32_t api) {
     const std::string path = path_words(report_, api);
-    if (!path.empty()) packets_.annotate(name, path);
+    if (!path.empty()) packets_.annotate_repeated(name, path);
   }
 
   void describe_work(std::uint32_t api) {
@@ -191,7 +191,8 @@ class PerfettoWriter {
     packets_.annotate("call", api);
     if (const TransferFact* transfer = input_.calls.transfer(api)) {
       packets_.annotate("bytes", transfer->bytes);
-      if (!transfer->is_set) packets_.annotate("direction", trace::enum_name(transfer->direction));
+      if (!transfer->is_set)
+        packets_.annotate_repeated("direction", trace::enum_name(transfer->direction));
     }
     annotate_path("call path", api);
   }
@@ -202,15 +203,15 @@ class PerfettoWriter {
     packets_.category("object");
     packets_.annotate("object", object.id);
     packets_.annotate("bytes", object.size);
-    packets_.annotate("kind", trace::enum_name(object.kind));
+    packets_.annotate_repeated("kind", trace::enum_name(object.kind));
     packets_.annotate_address("address", object.address);
     packets_.annotate("allocated by call", object.alloc);
     if (object.free != kNone) packets_.annotate("freed by call", object.free);
     annotate_path("allocated at", object.alloc);
     for (const std::uint32_t f : findings_.of(o))
-      packets_.annotate("finding " + std::to_string(f + 1) + ", " +
-                            std::string(drgpum::name_of(report_.findings[f].pattern)),
-                        printable(advice_for(report_, report_.findings[f])));
+      packets_.annotate(drgpum::name_of(report_.findings[f].pattern),
+                        "finding " + std::to_string(f + 1) + ": " +
+                            printable(advice_for(report_, report_.findings[f])));
   }
 
   void write_point(const Event& event) {
@@ -231,7 +232,8 @@ class PerfettoWriter {
     packets_.category("finding");
     packets_.annotate("rank", event.index + 1);
     packets_.annotate("object", e_.objects[finding.object].id);
-    packets_.annotate("certainty", finding.certainty == Certainty::kProven ? "proven" : "possible");
+    packets_.annotate_repeated("certainty",
+                               finding.certainty == Certainty::kProven ? "proven" : "possible");
     packets_.annotate("wasted bytes", finding.wasted_bytes);
     packets_.annotate("off the peak, alone", finding.peak_saving_bytes);
     packets_.annotate("off the peak, on top of the other fixes", finding.joint_saving_bytes);

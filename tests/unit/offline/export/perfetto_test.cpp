@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "offline/export/perfetto_packets.h"
 #include "perfetto.pb.h"
 #include "tests/support/random_program.h"
 #include "tests/unit/offline/export/exported.h"
@@ -19,6 +20,7 @@ struct ReadTrace {
 
   explicit ReadTrace(const std::string& bytes) {
     EXPECT_TRUE(trace.ParseFromString(bytes));
+    put_texts_in_place();
     for (const auto& packet : trace.packet())
       if (packet.has_track_descriptor()) {
         const auto& track = packet.track_descriptor();
@@ -26,6 +28,36 @@ struct ReadTrace {
             << "uuid " << track.uuid() << " twice";
         EXPECT_EQ(track.sibling_merge_behavior(), 2);  // none
       }
+  }
+
+  // Texts that events name by number, from this packet or one before.
+  void put_texts_in_place() {
+    using Texts = std::map<std::uint64_t, std::string>;
+    Texts categories, names, annotation_names, annotation_texts;
+    const auto learn = [](const auto& entries, Texts& texts) {
+      for (const auto& entry : entries)
+        EXPECT_TRUE(entry.iid() != 0 && texts.emplace(entry.iid(), entry.text()).second);
+    };
+    for (auto& packet : *trace.mutable_packet()) {
+      const auto& interned = packet.interned_data();
+      learn(interned.event_categories(), categories);
+      learn(interned.event_names(), names);
+      learn(interned.debug_annotation_names(), annotation_names);
+      learn(interned.debug_annotation_string_values(), annotation_texts);
+      if (!packet.has_track_event()) continue;
+      EXPECT_NE(packet.sequence_flags() & 2, 0u);  // needs what came before
+      auto& event = *packet.mutable_track_event();
+      if (event.has_name_iid()) event.set_name(names.at(event.name_iid()));
+      for (const std::uint64_t iid : event.category_iids())
+        event.add_categories(categories.at(iid));
+      for (auto& annotation : *event.mutable_debug_annotations()) {
+        if (annotation.has_name_iid())
+          annotation.set_name(annotation_names.at(annotation.name_iid()));
+        if (annotation.has_string_value_iid())
+          annotation.set_string_value(annotation_texts.at(annotation.string_value_iid()));
+      }
+    }
+    EXPECT_EQ(trace.packet(0).sequence_flags() & 1, 1u);  // nothing came before the first
   }
 
   // What every reader takes for granted.
@@ -177,6 +209,27 @@ TEST(Perfetto, NamesAreCleanText) {
       EXPECT_TRUE(is_clean(annotation.string_value())) << annotation.string_value();
   }
   EXPECT_GT(names, 4u);
+}
+
+// Beyond the most texts that are numbered, events have them in place.
+TEST(Perfetto, ManyNamesAreStillThere) {
+  std::ostringstream out;
+  {
+    PerfettoPackets packets(out);
+    packets.track({1, 0, "track", "", 0, false});
+    for (int i = 0; i < 70'000; ++i) {
+      packets.begin_event(PerfettoEvent::kInstant, 1, 5);
+      packets.name("name " + std::to_string(i));
+      packets.annotate_repeated("key", "text " + std::to_string(i));
+      packets.end_event();
+    }
+  }
+  const ReadTrace read(out.str());
+  read.check();
+  const auto& last = read.trace.packet(70'000).track_event();
+  EXPECT_EQ(last.name(), "name 69999");
+  EXPECT_EQ(last.debug_annotations(0).string_value(), "text 69999");
+  EXPECT_EQ(read.trace.packet(1).track_event().name(), "name 0");
 }
 
 TEST(Perfetto, AnEmptyTraceIsATrace) {
