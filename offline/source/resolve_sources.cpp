@@ -25,7 +25,7 @@ class PathResolver {
       : trace_(trace),
         options_(options),
         cache_(options.cache_directory),
-        bundled_(options.bundled_directory),
+        bundled_(options.bundled_directory, SymbolCache::Older::kTaken),
         kept_(options.keep_directory) {}
 
   SourceMap run() {

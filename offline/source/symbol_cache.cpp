@@ -22,8 +22,9 @@
 namespace drgpum {
 namespace {
 
+constexpr std::uint16_t kFormat = 1;
 // Another number whenever the frames that the same file gives change.
-constexpr std::uint32_t kVersion = 2;
+constexpr std::uint16_t kGeneration = 1;
 constexpr std::uintmax_t kLargestFile = 256 << 20;
 constexpr std::uint32_t kEntry = 1;    // repeated message
 constexpr std::uint32_t kAddress = 1;  // of an entry
@@ -31,7 +32,8 @@ constexpr std::uint32_t kFrame = 2;    // repeated message
 
 struct Header {
   char magic[8] = {'d', 'r', 'g', 'p', 's', 'y', 'm', '\n'};
-  std::uint32_t version = kVersion;
+  std::uint16_t format = kFormat;
+  std::uint16_t generation = kGeneration;
   std::uint32_t crc = 0;  // of all that follows
 };
 
@@ -101,7 +103,8 @@ CachedFrames SymbolCache::read(const std::string& build_id) const {
   std::memcpy(&header, bytes.data(), sizeof header);
   const auto body = std::span<const std::uint8_t>(bytes).subspan(sizeof header);
   if (std::memcmp(header.magic, expected.magic, sizeof header.magic) != 0 ||
-      header.version != kVersion || header.crc != crc32c_extend(0, body.data(), body.size()))
+      header.format != kFormat ||
+      (header.generation != kGeneration && older_ == Older::kForgotten) || header.crc != crc32c_extend(0, body.data(), body.size()))
     return {};
   CachedFrames frames;
   wire::Decoder entries(body);

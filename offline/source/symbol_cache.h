@@ -17,10 +17,13 @@ using CachedFrames = std::map<std::uint64_t, std::vector<AddressFrame>>;
 
 class SymbolCache {
  public:
+  // Of what a program found that this one would find otherwise.
+  enum class Older : std::uint8_t { kForgotten, kTaken };
   // An empty directory: nothing is read or kept.
-  explicit SymbolCache(std::string directory) : directory_(std::move(directory)) {}
+  explicit SymbolCache(std::string directory, Older older = Older::kForgotten)
+      : directory_(std::move(directory)), older_(older) {}
 
-  // What is known of a module; a file that is damaged, of another version, another user's or one
+  // What is known of a module; a file that is damaged, of another format, another user's or one
   // that others may write counts as none.
   [[nodiscard]] CachedFrames read(const std::string& build_id) const;
   // Replaces what was kept, whole or not at all; a failure costs only the next report's time.
@@ -29,6 +32,7 @@ class SymbolCache {
  private:
   [[nodiscard]] std::string path_of(const std::string& build_id) const;
   std::string directory_;
+  Older older_;
 };
 
 // What lines that travel with a trace are kept under: the build id, or a sum of the path.

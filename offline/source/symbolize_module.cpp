@@ -188,7 +188,7 @@ ChildLimits limits_for(const std::string& path) {
   const auto size = static_cast<std::uint64_t>(found.st_size);
   const auto extra = static_cast<unsigned>(std::min<std::uint64_t>(size / kBytesPerSecond, 600));
   limits.cpu_seconds = std::max(limits.cpu_seconds, 2 * extra);
-  limits.wall_seconds = std::max(limits.wall_seconds, 12 * extra);
+  limits.wall_seconds = std::max(limits.wall_seconds, 30 * extra);
   limits.memory_bytes += 2 * size;  // sections are read and may be compressed
   return limits;
 }

@@ -73,6 +73,17 @@ TEST_F(SymbolCacheTest, NoDamageIsTrusted) {
   }
 }
 
+// An older drgpum may have found less; of a bundle it is all there is.
+TEST_F(SymbolCacheTest, WhatAnOlderProgramFoundIsTakenOfBundlesOnly) {
+  const SymbolCache cache(folder_);
+  cache.write("ab12", frames());
+  std::fstream file(folder_ + "/ab12.lines", std::ios::binary | std::ios::in | std::ios::out);
+  file.seekp(10).put(0).put(0);
+  file.close();
+  EXPECT_TRUE(cache.read("ab12").empty());
+  EXPECT_EQ(text(SymbolCache(folder_, SymbolCache::Older::kTaken).read("ab12")), text(frames()));
+}
+
 TEST_F(SymbolCacheTest, WhatOthersCouldHaveWrittenIsNotTrusted) {
   const SymbolCache cache(folder_);
   cache.write("ab12", frames());
