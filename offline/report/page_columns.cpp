@@ -298,4 +298,18 @@ void write_curves(const Report& report, const ColumnWriter& to) {
   json.end_array();
 }
 
+void write_packing(const Report& report, const ColumnWriter& to) {
+  JsonWriter& json = to.json();
+  if (!report.smartpool) {
+    json.null();
+    return;
+  }
+  const std::vector<PoolPlace>& places = report.smartpool->places;
+  json.begin_object();
+  to.column("id", places.size(),
+            [&](std::uint32_t i) { return report.evidence.objects[places[i].object].id; });
+  to.column("offset", places.size(), [&](std::uint32_t i) { return places[i].offset; });
+  json.end_object();
+}
+
 }  // namespace drgpum

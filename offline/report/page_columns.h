@@ -92,4 +92,7 @@ void write_object_columns(const Report& report, std::span<const std::uint32_t> s
 inline constexpr std::uint32_t kCurveStretches = 1u << 14;
 void write_curves(const Report& report, const ColumnWriter& to);
 
+// The value of `packing`: where the planned pool puts each of its objects; null without one.
+void write_packing(const Report& report, const ColumnWriter& to);
+
 }  // namespace drgpum

@@ -14,7 +14,9 @@ std::optional<PoolSaving> pool_saving(const Evidence& evidence, std::uint16_t de
                                       MemoryLevel level) {
   Problem problem;
   problem.source = evidence.path;
-  for (const Object& object : evidence.objects) {
+  std::vector<PoolPlace> places;
+  for (std::uint32_t at = 0; at < evidence.objects.size(); ++at) {
+    const Object& object = evidence.objects[at];
     const bool pooled = object.device == device && object.size > 0 && object.alloc < object.end &&
                         object.size < (std::uint64_t{1} << 50) && holds_memory(object, level);
     if (!pooled) continue;
@@ -24,6 +26,7 @@ std::optional<PoolSaving> pool_saving(const Evidence& evidence, std::uint16_t de
     plan.size = static_cast<std::int64_t>(object.size);
     plan.alignment = kAlignment;
     problem.objects.push_back(std::move(plan));
+    places.push_back({at, 0});
     if (problem.objects.size() > kMaxPooledObjects) return std::nullopt;
   }
   if (problem.objects.empty()) return std::nullopt;
@@ -31,9 +34,12 @@ std::optional<PoolSaving> pool_saving(const Evidence& evidence, std::uint16_t de
   options.time_limit_s = 0;
   const Result<PoolPlan> plan = plan_pool(problem, options);
   if (!plan) return std::nullopt;
+  for (std::size_t i = 0; i < places.size(); ++i)
+    places[i].offset = static_cast<std::uint64_t>(plan->offsets[i]);
   return PoolSaving{static_cast<std::uint64_t>(plan->footprint),
                     static_cast<std::uint64_t>(plan->load),
-                    static_cast<std::uint64_t>(plan->lower_bound), plan->optimal};
+                    static_cast<std::uint64_t>(plan->lower_bound), plan->optimal,
+                    std::move(places)};
 }
 
 }  // namespace drgpum

@@ -58,12 +58,19 @@ struct SuppressionUse {
   std::uint64_t count = 0;
 };
 
+// Where an object lies in a planned pool.
+struct PoolPlace {
+  std::uint32_t object = 0;
+  std::uint64_t offset = 0;  // bytes
+};
+
 // A planned pool for the objects as they are, in bytes.
 struct PoolSaving {
   std::uint64_t footprint_bytes = 0;
   std::uint64_t load_bytes = 0;         // the largest sum of live sizes
   std::uint64_t lower_bound_bytes = 0;  // proven: no layout needs less
   bool optimal = false;
+  std::vector<PoolPlace> places;
 };
 
 // Planned swapping to host memory, of one iteration or the whole run, in bytes.

@@ -196,6 +196,8 @@ void ReportPage::write_report(const Report& report, const PageParts& parts, Json
   write_clock(report, to);
   json.key("inside");
   write_inside(report, shown, to);
+  json.key("packing");
+  write_packing(report, to);
   json.key("access_lines").begin_object();
   for (const std::uint32_t o : shown) {
     if (report.access_lines_of(o).empty()) continue;

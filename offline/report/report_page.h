@@ -29,8 +29,8 @@ struct PageParts {
 };
 
 // What the page reads: a head in JSON with the members of proto/report.schema.json, but `objects` in
-// columns, and with `calls`, `curves`, `phases`, `clock`, `inside` and `sources` (lines around the
-// sites of findings) as in gui/src/model/report.ts. Columns are lists in the head where there are few objects and calls; else
+// columns, and with `calls`, `curves`, `phases`, `clock`, `inside`, `packing` and `sources` (lines
+// around the sites of findings) as in gui/src/model/report.ts. Columns are lists in the head where there are few objects and calls; else
 // they lie in `columns` (column_pack.h).
 class ReportPage {
  public:

@@ -97,5 +97,18 @@ TEST(PageParts, ManyLaunchesAreSummedAndNoneIsLost) {
   EXPECT_EQ(launches, 100u);
 }
 
+TEST(PageParts, ThePlannedPoolSaysWhereItsObjectsLie) {
+  ReportOptions options;
+  options.with_pool = true;
+  const Json head = head_of(report_from_text(
+      "alloc A 4K; launch k writes A; free A; alloc B 4K; launch k writes B; alloc C 1K; launch k "
+      "writes C; free B; free C",
+      options));
+  EXPECT_EQ(head["packing"]["id"], (Json{0, 1, 2}));
+  EXPECT_EQ(head["packing"]["offset"][0], head["packing"]["offset"][1]);
+  EXPECT_EQ(head["savings"]["smartpool"]["footprint_bytes"], 5120);
+  EXPECT_TRUE(head_of(report_from_text("launch k"))["packing"].is_null());
+}
+
 }  // namespace
 }  // namespace drgpum
