@@ -55,7 +55,7 @@ const kActs = {
     await p.locator('main button.link').first().click();
     return detail(p);
   },
-  plan: async (p) => (await p.locator('.meter').count()) > 2,
+  plan: async (p) => { await p.locator('main canvas').nth(1).click({ position: { x: 600, y: 170 } }); return (await p.locator('.meter').count()) > 2 && detail(p); },
   diff: async (p) => shows(p, 'Drop a second report'),
   ranks: async (p) => shows(p, 'This report is about one program'),
   quality: async (p) => shows(p, 'unsampled-launches'),
@@ -95,9 +95,13 @@ for (const scheme of ['light', 'dark']) {
 
   // Keys: those that `?` lists, each with its effect.
   const hash = () => new URL(page.url()).hash;
+  const tried = new Set();
+  const press = page.keyboard.press.bind(page.keyboard);
+  page.keyboard.press = (key) => { tried.add(key); return press(key); };
   await page.keyboard.press('?');
   check(await until(async () => (await page.locator('dialog kbd').count()) > 25), 'the list of keys opens');
   await axeClean(page, 'list of keys');
+  const listed = await page.locator('dialog kbd').allInnerTexts();
   await page.keyboard.press('Escape');
   check(await until(async () => (await page.locator('dialog').count()) === 0), 'Escape closes the list');
   const effect = async (key, what, test) => {
@@ -150,7 +154,13 @@ for (const scheme of ['light', 'dark']) {
   const [svg] = await Promise.all([page.waitForEvent('download'), page.keyboard.press('v')]);
   check(svg.suggestedFilename().endsWith('.svg'), 'v saves');
   await effect('p', 'shows the peak', () => hash().includes('view=memory') && hash().includes('at='));
+  await effect('n', 'next finding', (b) => changes(b));
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.keyboard.press('m');
+  check(await until(async () => (await page.evaluate(() => navigator.clipboard.readText()).catch(() => '')).includes('train.cu')), 'm copies the finding');
   await effect('Escape', 'selects nothing', () => !hash().includes('object='));
+  const kShown = { '←': 'ArrowLeft', '→': 'ArrowRight', Esc: 'Escape', 'Shift+N': 'N' };
+  for (const key of listed) check(tried.has(kShown[key] ?? key.toLowerCase()), `the listed key ${key} is tried`);
 
   // A second report: compared; a plan: drawn; wrong files: said so.
   const give = (name, content) => page.locator('input[type=file]').setInputFiles({ name, mimeType: 'application/json', buffer: Buffer.from(content) });

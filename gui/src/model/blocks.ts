@@ -118,3 +118,18 @@ export function planBlocks(plan: Plan, p: Program | null): Blocks {
     object: Int32Array.from(plan.objects, (o) => p?.place(plannedObject(o.id)) ?? -1),
   };
 }
+
+// The planned pool of a report, over the program's calls; null where the page does not carry it.
+export function packedBlocks(p: Program): Blocks | null {
+  const { packing } = p.report;
+  if (!packing || packing.id.length === 0) return null;
+  const objects = Array.from(packing.id, (id) => p.place(id));
+  const column = (value: (i: number, k: number) => number): Float64Array => Float64Array.from(objects, (i, k) => (i < 0 ? 0 : value(i, k)));
+  return {
+    from: column((i) => p.begin[i]!),
+    to: column((i) => p.end[i]!),
+    low: column((_, k) => packing.offset[k]!),
+    high: column((i, k) => packing.offset[k]! + p.size[i]!),
+    object: Int32Array.from(objects),
+  };
+}

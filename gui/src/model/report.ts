@@ -249,6 +249,7 @@ export interface Report {
   phases?: PhaseColumns;
   clock?: ClockColumns | null;
   inside?: InsideColumns[];
+  packing?: { id: Numbers; offset: Numbers } | null; // of savings.smartpool
   access_lines?: Record<string, AccessLine[]>; // by object id, where `objects` are columns
   findings_left_out?: { pattern: string; count: number; wasted_bytes: number }[];
   sources?: Record<string, { first: number; lines: string[] }[]>;

@@ -140,36 +140,45 @@ function paintBands(s: CurveScene, parts: { tops: Float64Array; colour: string }
   const height = Math.round(floor * ratio);
   const image = imageFor(g, width, height);
   const pixels = new Uint32Array(image.data.buffer);
-  const paper = pixelOf(c.paper);
+  const paper = pixelOf(c.paper) >>> 0; // as it comes out of an array
   const colours = [...parts.map((part) => pixelOf(part.colour)), pixelOf(c.curvefill)];
-  // The upper edge of each band in each column; then row by row from the top, as memory lies.
-  const edges = colours.map(() => new Int32Array(width));
-  for (let x = 0; x < width; x++) {
-    const px = Math.min(columns - 1, Math.floor(x / (wide * ratio)));
+  // Where each band begins in each column, as lists by row; then row by row from the top, as memory lies.
+  const bands = colours.length;
+  const { first, next, now } = listsFor(height, columns * bands, width);
+  first.fill(-1);
+  for (let column = 0; column < columns; column++) {
     let sum = 0;
-    for (let k = 0; k < colours.length; k++) {
-      sum = k < parts.length ? sum + parts[k]!.tops[px]! : most[px]!;
-      edges[k]![x] = Math.max(0, Math.round(y(sum) * ratio));
+    let below = height;
+    for (let k = 0; k < bands; k++) {
+      sum = k < parts.length ? sum + parts[k]!.tops[column]! : most[column]!;
+      const top = Math.max(0, Math.round(y(sum) * ratio));
+      if (top >= below) continue;
+      next[column * bands + k] = first[top]!;
+      first[top] = column * bands + k;
+      below = top;
     }
   }
   const lines = new Set(left > 0 ? byteTicks(s.top, Math.max(2, floor / 36)).map((t) => Math.round(y(t) * ratio)) : []);
-  const band = new Uint8Array(width).fill(colours.length); // that the row's pixel lies in
-  const next = Int32Array.from(edges[colours.length - 1]!); // the row where that changes
-  const now = new Uint32Array(width); // its colour; 0: paper
-  for (let row = 0, at = 0; row < height; row++) {
-    const behind = lines.has(row) ? pixelOf(c.line) : paper;
-    for (let x = 0; x < width; x++, at++) {
-      if (row >= next[x]!) {
-        let k = band[x]!;
-        while (k > 0 && edges[k - 1]![x]! <= row) k--;
-        band[x] = k;
-        now[x] = colours[k]!;
-        next[x] = k > 0 ? edges[k - 1]![x]! : height;
-      }
-      pixels[at] = now[x]! || behind;
+  const behind = pixelOf(c.line);
+  now.fill(paper);
+  for (let row = 0; row < height; row++) {
+    for (let entry = first[row]!; entry >= 0; entry = next[entry]!) {
+      const column = Math.floor(entry / bands);
+      const colour = colours[entry % bands]!;
+      for (let x = Math.round(column * wide * ratio), end = Math.round((column + 1) * wide * ratio); x < end; x++) now[x] = colour;
     }
+    pixels.set(now, row * width);
+    if (!lines.has(row)) continue;
+    for (let x = 0; x < width; x++) if (now[x] === paper) pixels[row * width + x] = behind;
   }
   g.putImageData(image, Math.round(left * ratio), 0);
+}
+
+// The same memory for each painting.
+let lists = { first: new Int32Array(0), next: new Int32Array(0), now: new Uint32Array(0) };
+function listsFor(rows: number, entries: number, width: number): typeof lists {
+  if (lists.first.length !== rows || lists.next.length < entries || lists.now.length !== width) lists = { first: new Int32Array(rows), next: new Int32Array(entries), now: new Uint32Array(width) };
+  return lists;
 }
 
 function line(g: CanvasRenderingContext2D, left: number, width: number, y: number, colour: string): void {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Colours of the page for canvases, and hatchings: what is unused has a pattern as well as a colour.
 
-const kNames = ['paper', 'ink', 'dim', 'line', 'panel', 'used', 'head', 'tail', 'idle', 'unused', 'leaked', 'pending', 'select', 'curve', 'curvefill', 'save'] as const;
+const kNames = ['paper', 'ink', 'dim', 'line', 'panel', 'used', 'head', 'tail', 'idle', 'unused', 'leaked', 'pending', 'select', 'curve', 'curvefill', 'save', 'part0', 'part1', 'part2', 'part3', 'part4', 'part5', 'part6', 'part7'] as const;
 export type Ink = Record<(typeof kNames)[number], string>;
 
 let cached: Ink | null = null;
@@ -86,11 +86,10 @@ export function imageFor(g: CanvasRenderingContext2D, width: number, height: num
   return image;
 }
 
-// Of parts in a stack: told apart by lightness as well as by hue.
-const kParts = { light: ['#1f5fa8', '#e08b2d', '#3f8f5b', '#8a4f9e', '#c9a227', '#2a9aa8', '#b3504a', '#6b7785'], dark: ['#6fabea', '#e59a45', '#63b985', '#c48fd8', '#d8c15c', '#5ec3d0', '#e07c75', '#98a3b0'] };
-export const kMostParts = kParts.light.length;
+// Of parts in a stack: told apart by lightness as well as by hue. Swatches have the same by class: part0 to part7.
+export const kMostParts = 8;
 export function partColour(k: number): string {
-  return kParts[getComputedStyle(document.documentElement).colorScheme === 'dark' ? 'dark' : 'light'][k % kMostParts]!;
+  return ink()[`part${(k % kMostParts) as 0}`];
 }
 
 // Round numbers that divide [a, b) into about `about` parts.

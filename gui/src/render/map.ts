@@ -2,7 +2,7 @@
 // Paints blocks in a plane: calls to the right, addresses or offsets upwards.
 import { bytes } from '../model/words';
 import { paintCallAxis, xOf } from './curve';
-import { byteTicks, ink } from './ink';
+import { byteTicks, ink, pixelOf } from './ink';
 
 export interface Blocks {
   from: Float64Array; // x
@@ -65,7 +65,7 @@ export function paintMap(s: MapScene): void {
       const left = Math.max(x0, kMapLeft) + 5;
       const fits = Math.floor((Math.min(x1, width) - left - 3) / 6.4);
       const text = s.label(k);
-      g.fillStyle = c.ink;
+      g.fillStyle = isLight(s.colour(k)) ? '#14171b' : '#ffffff';
       g.textAlign = 'left';
       g.fillText(text.length <= fits ? text : `${text.slice(0, Math.max(1, fits - 1))}…`, left, y0 + h / 2);
     }
@@ -93,6 +93,15 @@ export function blockAt(blocks: Blocks, call: number, value: number): number {
 export function valueAt(s: { height: number; top: number }, y: number): number {
   const floor = s.height - kAxis;
   return ((floor - y) / (floor - 14)) * s.top;
+}
+// Whether dark letters read better on it (relative luminance, WCAG 2).
+function isLight(colour: string): boolean {
+  const pixel = pixelOf(colour);
+  const linear = (shift: number): number => {
+    const v = ((pixel >> shift) & 255) / 255;
+    return v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
+  };
+  return 0.2126 * linear(0) + 0.7152 * linear(8) + 0.0722 * linear(16) > 0.18;
 }
 // Sixteen tones that differ in lightness as well, by a number that stays the same for the same object.
 export function tone(seed: number): string {

@@ -73,7 +73,7 @@ function Card({ p, entry: { i, findings, inside } }: { p: Program; entry: Entry 
   const known = findings.map((at) => p.report.findings[at]!);
   const unaccessed = known.find((f) => (f.evidence.unaccessed ?? []).length > 0)?.evidence;
   return (
-    <section class="card inside" aria-label={`Inside ${p.name(i)}`}>
+    <section class="card inside">
       <h3>
         <button class="link" onClick={() => select(i, findings[0] ?? null)}><code>{p.name(i)}</code></button> {bytes(size)}, {p.siteText(i)}
         {inside && <span class="dim"> · {plural(inside.launches, 'launch').replace('launchs', 'launches')}{inside.sampled ? ', some of their blocks' : ''}</span>}

@@ -127,7 +127,7 @@ function Parts({ parts, curve, at }: { parts: SiteCurve[]; curve: Curve; at: num
   return (
     <ul class="legend parts" aria-label={`Lines at call ${at}`}>
       {parts.map((part, k) => (
-        <li key={part.site}><span class="swatch" style={{ background: partColour(k) }} /> <button class="link" onClick={() => go({ view: 'objects', query: part.site })}>{part.site}</button> <b title={exactBytes(values[k]!)}>{bytes(values[k]!)}</b></li>
+        <li key={part.site}><span class={`swatch part${k}`} /> <button class="link" onClick={() => go({ view: 'objects', query: part.site })}>{part.site}</button> <b title={exactBytes(values[k]!)}>{bytes(values[k]!)}</b></li>
       ))}
       {rest > 0 && <li><span class="swatch rest" /> all other lines <b title={exactBytes(rest)}>{bytes(rest)}</b></li>}
       <li>at call {count(at)}: {exactBytes(all)} in all</li>

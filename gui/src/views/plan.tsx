@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a planned pool and planned swapping would still save.
 import { useMemo } from 'preact/hooks';
-import { planBlocks, plannedName, plannedObject } from '../model/blocks';
+import { addressMap, packedBlocks, planBlocks, plannedName, plannedObject } from '../model/blocks';
+import type { Program } from '../model/program';
 import type { AutoSwap, Plan, SmartPool } from '../model/report';
-import { bytes, count, exactBytes, percent, plain } from '../model/words';
+import { bytes, count, exactBytes, percent, plain, plural } from '../model/words';
 import { Canvas } from '../render/canvas';
 import { ink } from '../render/ink';
 import { callAt, paintTrade } from '../render/curve';
-import { blockAt, paintMap, tone, valueAt } from '../render/map';
+import { blockAt, paintMap, tone, valueAt, type Blocks } from '../render/map';
 import { plan, program, select, selected } from '../store';
 import { Absent } from './parts';
 
@@ -55,7 +56,7 @@ function Pool({ pool, drawn }: { pool: SmartPool | Plan; drawn: Plan | null }) {
           ))}
         </tbody>
       </table>
-      {drawn ? <Packing drawn={drawn} /> : <p class="dim">For the packing, drop what drgpum plan --format json wrote.</p>}
+      {drawn ? <Packing drawn={drawn} /> : p && <BeforeAndAfter p={p} pool={pool} />}
     </section>
   );
 }
@@ -64,6 +65,44 @@ function Pool({ pool, drawn }: { pool: SmartPool | Plan; drawn: Plan | null }) {
 function seed(id: string, otherwise: number): number {
   const number = plannedObject(id);
   return number < 0 ? otherwise : number;
+}
+
+// Where objects lie, and where the plan puts them: the same calls to the right, the same bytes upwards.
+function BeforeAndAfter({ p, pool }: { p: Program; pool: SmartPool | Plan }) {
+  const after = useMemo(() => packedBlocks(p), [p]);
+  const before = useMemo(() => addressMap(p, p.mainDevice), [p]);
+  if (!after) return <p class="dim">For the packing, drop what drgpum plan --format json wrote.</p>;
+  const top = Math.max(1, pool.footprint_bytes, before?.top ?? 0);
+  return (
+    <>
+      {before && before.blocks.from.length > 0 && (
+        <>
+          <h3>As it is: {bytes(before.top)} of addresses in {plural(before.segments.length, 'segment')}</h3>
+          <Placed p={p} blocks={before.blocks} top={top} label={`Addresses of ${before.blocks.from.length} objects`} />
+        </>
+      )}
+      <h3>Planned: {bytes(pool.footprint_bytes)}</h3>
+      <Placed p={p} blocks={after} top={top} label={`Offsets of ${after.from.length} objects in the planned pool`} line={{ at: pool.lower_bound_bytes, label: `no plan needs less than ${bytes(pool.lower_bound_bytes)}` }} />
+      <p class="dim">Calls to the right, bytes upwards; what was freed makes room for what comes later. drgpum plan searches longer and knows swapping.</p>
+    </>
+  );
+}
+
+function Placed({ p, blocks, top, label, line }: { p: Program; blocks: Blocks; top: number; label: string; line?: { at: number; label: string } }) {
+  return (
+    <Canvas
+      height={210}
+      label={label}
+      paint={({ g, width, height }) =>
+        paintMap({ g, width, height, from: 0, to: p.calls, top, blocks, selected: selected.value, colour: (k) => tone(p.id[blocks.object[k]!] ?? k), label: (k) => `${p.name(blocks.object[k]!)} ${bytes(p.size[blocks.object[k]!] ?? 0)}`, line: line ?? null })
+      }
+      onPress={(x, y, e) => {
+        const box = e.currentTarget as HTMLElement;
+        const i = blockAt(blocks, callAt({ from: 0, to: p.calls, width: box.clientWidth }, x), valueAt({ height: box.clientHeight, top }, y));
+        if (i >= 0) select(i);
+      }}
+    />
+  );
 }
 
 function Packing({ drawn }: { drawn: Plan }) {
