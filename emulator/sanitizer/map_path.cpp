@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "emulator/sanitizer/map_path.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <new>
@@ -15,21 +16,25 @@ namespace {
 constexpr std::uint32_t kLanes = 32;
 constexpr std::uint32_t kAllLanes = ~std::uint32_t{0};
 
-// What the functions below find in the path.
-struct State {
-  std::uint64_t begin;  // of the object
+// What lies in the path for the functions below.
+struct Kept {
   std::uint64_t read_bits;
   std::uint64_t write_bits;
   std::uint32_t* counts;
   std::uint64_t* lanes;
+  const std::uint32_t* marks;
   std::uint32_t size;
   std::uint8_t cell_shift;
-  bool one_cell;  // is what an access that is aligned touches
+  std::uint8_t cells;  // that one aligned access touches, in one word of bits; 0: it varies
 };
-static_assert(sizeof(State) <= exec::ShortPath::kStateBytes);
+static_assert(sizeof(Kept) <= exec::ShortPath::kStateBytes);
+
+struct State : Kept {
+  std::uint64_t begin;  // of the object
+};
 
 State state_of(const exec::ShortPath& path) {
-  return *std::launder(reinterpret_cast<const State*>(path.state.data()));
+  return {*std::launder(reinterpret_cast<const Kept*>(path.state.data())), path.range.begin};
 }
 
 template <typename Memory>
@@ -44,18 +49,20 @@ void count_lanes(const State& state, std::uint32_t lanes) {
 }
 
 template <typename Memory>
+constexpr bool kAlone = std::is_same_v<Memory, OfHost<OneThread>>;
+
+void add_to_cell(std::uint32_t& cell, std::uint32_t lanes) {
+  cell += cell < device::kFullCount ? lanes : 0;
+}
+
+template <typename Memory>
 void count_cells(std::uint32_t* cells, std::uint32_t count, std::uint32_t lanes) {
-  if constexpr (std::is_same_v<Memory, OfHost<OneThread>>) {
-    const auto add = [=](std::uint32_t& cell) {
-      cell += cell < device::kFullCount ? lanes : 0;
-    };
-    if (count == kLanes) {  // the usual row, without a loop's ends
+  if constexpr (kAlone<Memory>) {
+    for (; count >= kLanes; cells += kLanes, count -= kLanes)  // mostly one whole row
       for (std::uint32_t i = 0; i < kLanes; ++i)
-        add(cells[i]);
-      return;
-    }
+        add_to_cell(cells[i], lanes);
     for (std::uint32_t i = 0; i < count; ++i)
-      add(cells[i]);
+      add_to_cell(cells[i], lanes);
   } else {
     for (std::uint32_t i = 0; i < count; ++i)
       device::count_cell<Memory>(&cells[i], lanes);
@@ -109,23 +116,45 @@ bool is_aligned(std::uint32_t mask, const std::uint64_t* addresses, std::uint32_
   return (low & (size - 1)) == 0;
 }
 
-// Each lane one cell.
+// Of an object that was only read, or only written, the cells that were counted have their bits.
 template <typename Memory>
-void map_cells(const State& state, std::uint32_t mask, const std::uint64_t* addresses) {
+bool counts_tell_bits(const State& state) {
+  constexpr std::uint32_t kBoth = device::kMarkRead | device::kMarkWrite;
+  return kAlone<Memory> && state.counts != nullptr && (*state.marks & kBoth) != kBoth;
+}
+
+// Each lane `count` cells of its own; N: the same where the compiler may know it, else 0.
+template <typename Memory, std::uint32_t N>
+void map_cells(const State& state, std::uint32_t mask, const std::uint64_t* addresses,
+               std::uint32_t count = N) {
+  if constexpr (N != 0) count = N;
   std::array<std::uint32_t, kLanes> cells;
   for (std::uint32_t i = 0; i < kLanes; ++i)
     cells[i] = static_cast<std::uint32_t>((addresses[i] - state.begin) >> state.cell_shift);
-  const auto mark = [&](std::uint64_t bits) {
-    auto* words = Memory::template at<std::uint32_t>(bits);
-    for_each_lane(mask, [&](int lane) {
-      device::mark_word<Memory>(&words[cells[lane] >> 5], 1U << (cells[lane] & 31));
-    });
+  const std::uint32_t bits = ~std::uint32_t{0} >> (32 - count);
+  const auto mark = [&](std::uint64_t map, std::uint32_t cell) {
+    if (map == 0) return;
+    auto* words = Memory::template at<std::uint32_t>(map);
+    device::mark_word<Memory>(&words[cell >> 5], bits << (cell & 31));
   };
-  if (state.read_bits != 0) mark(state.read_bits);
-  if (state.write_bits != 0) mark(state.write_bits);
-  if (state.counts == nullptr) return;
-  for_each_lane(mask,
-                [&](int lane) { device::count_cell<Memory>(&state.counts[cells[lane]], 1U); });
+  if (counts_tell_bits<Memory>(state)) {
+    const std::uint64_t map = state.read_bits != 0 ? state.read_bits : state.write_bits;
+    for_each_lane(mask, [&](int lane) {
+      std::uint32_t* const first = &state.counts[cells[lane]];
+      bool is_new = false;
+      for (std::uint32_t i = 0; i < count; ++i) {
+        is_new |= first[i] == 0;
+        add_to_cell(first[i], 1);
+      }
+      if (is_new) mark(map, cells[lane]);
+    });
+    return;
+  }
+  for_each_lane(mask, [&](int lane) {
+    mark(state.read_bits, cells[lane]);
+    mark(state.write_bits, cells[lane]);
+    if (state.counts != nullptr) count_cells<Memory>(&state.counts[cells[lane]], count, 1);
+  });
 }
 
 template <typename Memory>
@@ -141,7 +170,10 @@ void map_scattered(const exec::ShortPath& path, std::uint32_t mask,
       map_run<Memory>(state, addresses[lane], bytes, *step == 0 ? kLanes / 2 : 1);
     return;
   }
-  if (aligned && state.one_cell) return map_cells<Memory>(state, mask, addresses);
+  if (aligned && state.cells == 1) return map_cells<Memory, 1>(state, mask, addresses);
+  if (aligned && state.cells == 2) return map_cells<Memory, 2>(state, mask, addresses);
+  if (aligned && state.cells != 0)
+    return map_cells<Memory, 0>(state, mask, addresses, state.cells);
   for_each_lane(mask, [&](int lane) { map_run<Memory>(state, addresses[lane], state.size, 1); });
 }
 
@@ -164,14 +196,15 @@ std::optional<exec::ShortPath> map_path(const MapTarget& target, bool alone) {
   path.range = {target.object.begin, target.object.end};
   const bool has_bits = target.map.read_bits != 0 || target.map.write_bits != 0;
   if (!has_bits && target.map.counts == 0 && target.lanes == 0) return path;
-  ::new (path.state.data()) State{target.object.begin,
-                                  target.map.read_bits,
-                                  target.map.write_bits,
-                                  reinterpret_cast<std::uint32_t*>(target.map.counts),
-                                  reinterpret_cast<std::uint64_t*>(target.lanes),
-                                  target.size,
-                                  static_cast<std::uint8_t>(target.map.cell_shift),
-                                  lines_up && target.size <= cell};
+  const std::uint64_t cells = std::max<std::uint64_t>(target.size / cell, 1);
+  ::new (path.state.data()) Kept{target.map.read_bits,
+                                 target.map.write_bits,
+                                 reinterpret_cast<std::uint32_t*>(target.map.counts),
+                                 reinterpret_cast<std::uint64_t*>(target.lanes),
+                                 reinterpret_cast<const std::uint32_t*>(target.marks),
+                                 target.size,
+                                 static_cast<std::uint8_t>(target.map.cell_shift),
+                                 static_cast<std::uint8_t>(lines_up && cells <= 32 ? cells : 0)};
   if (alone)
     set_functions<OfHost<OneThread>>(path);
   else

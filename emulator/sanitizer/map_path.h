@@ -16,6 +16,7 @@ struct MapTarget {
   device::ObjectRange object{};  // device addresses
   device::ObjectMap map{};       // parts that the accesses leave alone are 0
   std::uint64_t lanes = 0;       // u64 that counts the lanes; 0: none does
+  std::uint64_t marks = 0;       // u32, the object's: what this launch's accesses were so far
   std::uint32_t size = 0;        // bytes of one lane's access, a power of two
 };
 

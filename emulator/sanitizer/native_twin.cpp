@@ -99,6 +99,7 @@ class WarpMarker {
     MapTarget target;
     target.object = objects_[index];
     target.size = size_;
+    target.marks = reinterpret_cast<std::uint64_t>(marks_of(index));
     if (slot_->sites != 0) target.lanes = reinterpret_cast<std::uint64_t>(site_lanes(index));
     if (slot_->maps != 0) {
       const auto& map = Memory::template at<const ObjectMap>(slot_->maps)[index];
@@ -170,9 +171,12 @@ class WarpMarker {
         return device::kNoObjectIndex;
       hint = index;
     }
-    device::mark_word<Memory>(Memory::template at<std::uint32_t>(slot_->marks) + index,
-                              device::mark_bits(kind_, size_));
+    device::mark_word<Memory>(marks_of(index), device::mark_bits(kind_, size_));
     return index;
+  }
+
+  [[nodiscard]] std::uint32_t* marks_of(std::uint32_t index) const {
+    return Memory::template at<std::uint32_t>(slot_->marks) + index;
   }
 
   LaunchSlot* slot_;
