@@ -16,17 +16,23 @@ constexpr std::uint64_t kWordBits = 32;
 // First cell at or after `cell` whose bit is `value`; `end` when there is none.
 std::uint64_t next_cell(std::span<const std::uint32_t> bits, std::uint64_t cell, std::uint64_t end,
                         bool value) {
-  while (cell < end) {
-    std::uint32_t word = bits[cell / kWordBits];
-    if (!value) word = ~word;
-    word &= ~std::uint32_t{0} << (cell % kWordBits);
-    if (word != 0) {
-      const auto offset = static_cast<std::uint64_t>(std::countr_zero(word));
-      return std::min(cell / kWordBits * kWordBits + offset, end);
+  constexpr std::uint64_t kBlock = 16;  // words without such a cell, passed at once
+  const std::uint32_t flip = value ? 0 : ~std::uint32_t{0};
+  if (cell >= end) return end;
+  const std::uint64_t words = (end + kWordBits - 1) / kWordBits;
+  std::uint64_t at = cell / kWordBits;
+  std::uint32_t word = (bits[at] ^ flip) & ~std::uint32_t{0} << (cell % kWordBits);
+  while (word == 0) {
+    ++at;
+    for (std::uint32_t any = 0; at + kBlock <= words; at += kBlock) {
+      for (std::uint64_t i = 0; i < kBlock; ++i)
+        any |= bits[at + i] ^ flip;
+      if (any != 0) break;
     }
-    cell = (cell / kWordBits + 1) * kWordBits;
+    if (at >= words) return end;
+    word = bits[at] ^ flip;
   }
-  return end;
+  return std::min(at * kWordBits + static_cast<std::uint64_t>(std::countr_zero(word)), end);
 }
 
 // Sums of counts, where neighbours mostly have the same.
