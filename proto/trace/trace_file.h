@@ -13,7 +13,7 @@ namespace drgpum::trace {
 inline constexpr std::array<std::uint8_t, 8> kFileMagic{0x89, 'D', 'R', 'G', 'P', '\r', '\n', 0x1a};
 inline constexpr std::array<std::uint8_t, 8> kTrailerMagic{'D', 'R', 'G', 'P', 'E', 'N', 'D', '\n'};
 inline constexpr std::uint16_t kMajorVersion = 1;  // another major: this reader refuses the file
-inline constexpr std::uint16_t kMinorVersion = 2;  // a later minor: only additions, skipped
+inline constexpr std::uint16_t kMinorVersion = 3;  // a later minor: only additions, skipped
 
 struct FileHeader {
   std::array<std::uint8_t, 8> magic = kFileMagic;
