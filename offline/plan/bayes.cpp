@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <numbers>
 #include <numeric>
 #include <random>
@@ -195,6 +196,7 @@ class Optimiser {
   void evaluate(Point point) {
     values_.push_back(value_(point.weights));
     known_.insert(point.guess.features);
+    ++tried_[point.guess.estimate];
     points_.push_back(std::move(point));
     distances_.push_back(distances_from(points_.back()));
     const std::size_t last = values_.size() - 1;
@@ -252,15 +254,28 @@ class Optimiser {
     return left;
   }
 
-  // The least estimates first, then some others.
-  void choose_what_to_rate() {
-    const std::size_t least = std::min(kRated, pool_.size());
-    std::partial_sort(pool_.begin(), pool_.begin() + static_cast<std::ptrdiff_t>(least),
-                      pool_.end(), [](const Point& a, const Point& b) {
+  // Points with one estimate mostly have one value: two of them tell enough.
+  bool is_told(const Point& point) const {
+    const auto seen = tried_.find(point.guess.estimate);
+    return options_.guess && seen != tried_.end() && seen->second >= 2;
+  }
+
+  // The least estimates first, then some others; what is told already only where nothing else is
+  // left. Returns how many.
+  std::size_t choose_what_to_rate() {
+    const auto told = std::partition(pool_.begin(), pool_.end(),
+                                     [this](const Point& point) { return !is_told(point); });
+    const auto end = told == pool_.begin() ? pool_.end() : told;
+    const auto size = static_cast<std::size_t>(end - pool_.begin());
+    const std::size_t least = std::min(kRated, size);
+    std::partial_sort(pool_.begin(), pool_.begin() + static_cast<std::ptrdiff_t>(least), end,
+                      [](const Point& a, const Point& b) {
                         return a.guess.estimate < b.guess.estimate;
                       });
-    for (std::size_t i = least; i < std::min(2 * kRated, pool_.size()); ++i)
-      std::swap(pool_[i], pool_[i + random_() % (pool_.size() - i)]);
+    const std::size_t rated = std::min(2 * kRated, size);
+    for (std::size_t i = least; i < rated; ++i)
+      std::swap(pool_[i], pool_[i + random_() % (size - i)]);
+    return rated;
   }
 
   Point most_promising() {
@@ -269,12 +284,12 @@ class Optimiser {
     for (int i = 0; i < kNear; ++i)
       draw(near_a_good_one());
     if (pool_.empty()) return guessed(anywhere());
-    choose_what_to_rate();
+    const std::size_t rated = choose_what_to_rate();
     const double least = scaled(values_[order_.front()]);
     const bool improve = points_.size() % 2 == 0;
     std::size_t best = 0;
     double most = -HUGE_VAL;
-    for (std::size_t i = 0; i < std::min(2 * kRated, pool_.size()); ++i) {
+    for (std::size_t i = 0; i < rated; ++i) {
       const auto [residual, doubt] = process.at(distances_from(pool_[i]));
       const double expected = scaled(pool_[i].guess.estimate) + mean_ + deviation_ * residual;
       const double gain =
@@ -299,6 +314,7 @@ class Optimiser {
   std::vector<Distances> distances_;       // of each point from those before it and itself
   std::vector<Point> pool_;                // not evaluated
   std::set<std::vector<double>> known_;    // features of both
+  std::map<double, int> tried_;            // evaluated points by estimate
   double floor_ = 1;                       // added before logarithms are taken
   double mean_ = 0;                        // of the residuals
   double deviation_ = 1;

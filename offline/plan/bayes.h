@@ -36,7 +36,8 @@ struct BayesResult {
 // kernel is the sum of two Matern 5/2 kernels, over the features and over the weights' directions,
 // with length scales chosen by likelihood from a few. The next point comes from a pool of directions
 // drawn before, to which some near the best few are added each time: in turn the one with the
-// largest expected improvement and the one with the least expected value.
+// largest expected improvement and the one with the least expected value, but hardly any whose
+// estimate two evaluated ones share.
 BayesResult minimise(int dimensions, const std::function<double(const Weights&)>& value,
                      const BayesOptions& options);
 

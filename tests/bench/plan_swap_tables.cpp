@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdio>
 #include <random>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -64,15 +65,19 @@ struct Scored {
   double cost(const SwapWeights& weights, std::int64_t limit) {
     return weighted_cost(player, problem, selection, weights, limit);
   }
+  // Selections that come again are not played again.
   double least_of_random(int count, std::int64_t limit, std::uint64_t seed) {
     std::mt19937_64 random(seed);
     std::uniform_real_distribution<double> uniform(-1, 1);
+    std::set<std::vector<std::uint32_t>> seen;
     double least = HUGE_VAL;
     for (int i = 0; i < count; ++i) {
       SwapWeights weights{};
       for (double& w : weights)
         w = uniform(random);
-      least = std::min(least, cost(weights, limit));
+      std::vector<std::uint32_t> selected = selection.select(weights, limit);
+      std::sort(selected.begin(), selected.end());
+      if (seen.insert(std::move(selected)).second) least = std::min(least, cost(weights, limit));
     }
     return least;
   }
@@ -252,7 +257,7 @@ void comparison_rows(const char* name, const testing::TrainingModel& model) {
     print_cell(super->feasible, share(super->overhead_ns));
     print_cell(own.feasible, share(own.schedule.cost.overhead_ns));
     PoolOptions options;
-    options.time_limit_s = 4;
+    options.time_limit_s = 2;
     const auto pool = plan_pool(residency_of(it.swap, it.trace, own.schedule).problem, options);
     if (own.feasible)
       std::printf(" %.1f |\n", mib(pool->footprint));

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "offline/plan/autoswap.h"
 
+#include <algorithm>
 #include <cmath>
+#include <random>
 
 #include <gtest/gtest.h>
 
@@ -11,6 +13,7 @@
 #include "offline/plan/published_swap.h"
 #include "offline/plan/read_csv.h"
 #include "offline/plan/residency.h"
+#include "offline/plan/stall_estimate.h"
 #include "offline/plan/swap_bound.h"
 #include "tests/support/calibrated_vgg.h"
 #include "tests/support/training_trace.h"
@@ -117,11 +120,11 @@ TEST(PublishedIteration, TheScoresCostAboutWhatTheAuthorsMeasured) {
       const double percent = 100.0 *
                              static_cast<double>(published_overhead(problem, chosen, limit, {})) /
                              static_cast<double>(problem.duration_ns);
-      EXPECT_NEAR(percent, row.percent[k], 2.6) << row.limit_mib << ' ' << kSwapScores[k];
+      EXPECT_NEAR(percent, row.percent[k], 3.05) << row.limit_mib << ' ' << kSwapScores[k];
       near += std::abs(percent - row.percent[k]) <= 1.5;
     }
   }
-  EXPECT_GE(near, 33);
+  EXPECT_GE(near, 34);  // of 36
 }
 
 TEST(PublishedIteration, TheSearchReachesMoreThanTheScores) {
@@ -133,6 +136,63 @@ TEST(PublishedIteration, TheSearchReachesMoreThanTheScores) {
   const SwapPlan half = at(320);  // 50.6 %
   EXPECT_TRUE(half.feasible);
   EXPECT_LE(half.schedule.cost.overhead_ns, problem.duration_ns * 8 / 100);
+}
+
+// The least cost of 24 weightings drawn at random.
+double best_of_random(const SwapProblem& problem, SwapPlayer& player,
+                      const SwapSelection& selection, std::int64_t limit, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::uniform_real_distribution<double> uniform(-1, 1);
+  double least = HUGE_VAL;
+  for (int i = 0; i < 24; ++i) {
+    SwapWeights weights{};
+    for (double& w : weights)
+      w = uniform(random);
+    least = std::min(least, weighted_cost(player, problem, selection, weights, limit));
+  }
+  return least;
+}
+
+TEST(PublishedIteration, TheOptimiserIsNotWorseThanAsManyRandomWeightings) {
+  const SwapProblem problem = published_iteration();
+  const auto among = peak_candidates(problem);
+  auto scores = swap_scores(problem, among);
+  normalise(scores);
+  const SwapSelection selection(problem, among, scores);
+  SwapPlayer player(problem);
+  int better = 0;
+  for (const int mib : {450, 380, 340, 320, 280}) {
+    const std::int64_t limit = std::int64_t{mib} << 20;
+    for (std::uint64_t seed = 0; seed < 3; ++seed) {
+      const SwapPlan plan =
+          plan_swaps(problem, limit, {.mode = SwapMode::kScores, .evaluations = 24, .seed = seed});
+      const double found = weighted_cost(player, problem, selection, plan.weights, limit);
+      const double random = best_of_random(problem, player, selection, limit, seed);
+      EXPECT_LE(found, random) << mib << " MiB, seed " << seed;
+      better += found < random;
+    }
+  }
+  EXPECT_GE(better, 9);
+}
+
+TEST(StallEstimate, IsAboutWhatPlayingCosts) {
+  const SwapProblem problem = published_iteration();
+  const auto among = peak_candidates(problem);
+  auto scores = swap_scores(problem, among);
+  normalise(scores);
+  const SwapSelection selection(problem, among, scores);
+  const StallEstimate estimate(problem, among);
+  SwapPlayer player(problem);
+  for (const int mib : {400, 340, 310}) {
+    const std::int64_t limit = std::int64_t{mib} << 20;
+    for (const SwapWeights& weights : {SwapWeights{0, 1, 0, 0}, SwapWeights{0, 0, 1, 0},
+                                       SwapWeights{0, 0, 0, 1}, SwapWeights{-1, 1, 1, 1}}) {
+      const double played = weighted_cost(player, problem, selection, weights, limit);
+      EXPECT_NEAR(estimate.of(selection.places(weights, limit), limit), played,
+                  0.01 * static_cast<double>(problem.duration_ns))
+          << mib;
+    }
+  }
 }
 
 TEST(SwapScores, FollowTheirDefinitionsOnAnExampleByHand) {
