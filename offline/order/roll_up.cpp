@@ -142,7 +142,7 @@ std::optional<Extent> extent_within(const Extent& extent, std::uint64_t begin, s
   }
   const bool is_linear = extent.rows == 1 && extent.slices == 1;
   if (is_linear || is_read) return Extent{from - begin, to - from, 1, 1, 0, 0};
-  if (extent.slices != 1) return std::nullopt;
+  if (extent.slices != 1 || extent.pitch == 0) return std::nullopt;
   // Whole rows in [begin, end).
   const std::uint64_t ahead = from - extent.offset;
   const std::uint64_t first = (ahead + extent.pitch - 1) / extent.pitch;
