@@ -178,10 +178,11 @@ Result<Report> load_report(const std::string& verb, const std::string& path, con
   LoadOptions load;
   load.calls = load.objects = load.check = false;
   AccessLines accesses;
-  load.also = [&](const trace::Record& record) {
+  load.also = [&](const trace::Record& record) -> Status {
     accesses.add(record);
+    RETURN_IF_ERROR(builder.add(record));
     if (a.also) a.also(record);
-    return builder.add(record);
+    return Ok{};
   };
   load.progress = [&](std::uint64_t done, std::uint64_t all) {
     progress.show("reading " + path + ", " + percent_of(done, all));

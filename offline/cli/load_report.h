@@ -33,7 +33,7 @@ struct LoadArguments {
   bool quiet = false;            // no lines on standard error about missing source lines
   bool with_call_paths = false;  // of every object
   bool plan_pool = true;         // say what a planned pool and planned swaps would save
-  std::function<void(const trace::Record&)> also;  // sees each record as it is read
+  std::function<void(const trace::Record&)> also;  // sees each record that was taken
   // Bundles stay unpacked as long as these arguments: reports name their sources.
   std::shared_ptr<OpenedTraces> opened = std::make_shared<OpenedTraces>();
 };
