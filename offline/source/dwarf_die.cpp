@@ -71,6 +71,18 @@ std::optional<std::uint64_t> Die::number(Dwarf_Half which) const {
   return value;
 }
 
+std::optional<std::uint64_t> Die::section_offset(Dwarf_Half which) const {
+  const Dwarf_Attribute found = attribute(which);
+  if (found == nullptr) return std::nullopt;
+  Dwarf_Off offset = 0;
+  Dwarf_Error error = nullptr;
+  const int result = dwarf_global_formref(found, &offset, &error);
+  if (result == DW_DLV_ERROR) drop(debug_, error);
+  dwarf_dealloc_attribute(found);
+  if (result != DW_DLV_OK) return std::nullopt;
+  return offset;
+}
+
 std::string Die::text(Dwarf_Half which) const {
   const Dwarf_Attribute found = attribute(which);
   if (found == nullptr) return "";

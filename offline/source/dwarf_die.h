@@ -64,6 +64,8 @@ class Die {
   [[nodiscard]] Die sibling() const;
 
   [[nodiscard]] std::optional<std::uint64_t> number(Dwarf_Half attribute) const;
+  // Of an attribute that points into another section.
+  [[nodiscard]] std::optional<std::uint64_t> section_offset(Dwarf_Half attribute) const;
   [[nodiscard]] std::string text(Dwarf_Half attribute) const;
   [[nodiscard]] Die reference(Dwarf_Half attribute) const;
   // What the entry covers, by low_pc and high_pc or by its list. `base`: the unit's low_pc.

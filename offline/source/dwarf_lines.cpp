@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "offline/source/dwarf_die.h"
+#include "offline/source/elf_file.h"
+#include "offline/source/line_program.h"
 #include "offline/source/split_dwarf.h"
 
 namespace drgpum {
@@ -58,8 +60,11 @@ std::vector<AddressFrame> frames_of(Finding finding) {
 
 class DwarfLines::Impl {
  public:
-  Impl(OpenDebug debug, bool with_functions, int fd, SplitPlaces split)
-      : debug_(std::move(debug)), with_functions_(with_functions), split_(fd, std::move(split)) {}
+  Impl(OpenDebug debug, const ElfFile& file, bool with_functions, SplitPlaces split)
+      : debug_(std::move(debug)),
+        file_(file),
+        with_functions_(with_functions),
+        split_(file.descriptor(), std::move(split)) {}
   ~Impl() = default;
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
@@ -141,18 +146,28 @@ class DwarfLines::Impl {
       if (error != nullptr) dwarf_dealloc_error(debug_.get(), error);
       return;
     }
+    read_files(unit, version);
+    first_file_.clear();
+    if (version == 5) find_first_files(unit);
     if (dwarf_srclines_from_linecontext(context, &rows, &count, &error) == DW_DLV_OK)
       take_rows(std::span(rows, static_cast<std::size_t>(count)), wanted);
     else if (error != nullptr)
       dwarf_dealloc_error(debug_.get(), error);
-    read_files(unit, version);
     dwarf_srclines_dealloc_b(context);
+  }
+
+  void find_first_files(const Die& unit) {
+    const auto program = unit.section_offset(DW_AT_stmt_list);
+    if (!program) return;
+    if (!line_section_) line_section_ = file_.section_bytes(".debug_line");
+    first_file_ = rows_of_first_file(*line_section_, *program);
   }
 
   void take_rows(std::span<Dwarf_Line> rows, const Places& wanted) {
     Dwarf_Error error = nullptr;
     bool good = false;  // the sequence belongs to this unit's code, not to a discarded section
     bool begins = true;
+    if (first_file_.size() != rows.size()) first_file_.clear();
     for (std::size_t k = 0; k + 1 < rows.size(); ++k) {
       Dwarf_Addr begin = 0;
       Dwarf_Addr end = 0;
@@ -167,7 +182,7 @@ class DwarfLines::Impl {
           wanted.begin(), wanted.end(), begin,
           [this](std::size_t at, std::uint64_t address) { return addresses_[at] < address; });
       for (; place != wanted.end() && addresses_[*place] < end; ++place)
-        take_row(rows[k], findings_[*place].row);
+        take_row(rows[k], !first_file_.empty() && first_file_[k], findings_[*place].row);
     }
   }
 
@@ -178,14 +193,17 @@ class DwarfLines::Impl {
     return after != unit_ranges_.begin() && address < std::prev(after)->end;
   }
 
-  void take_row(Dwarf_Line line, Row& row) {
+  // `of_first_file`: see line_program.h.
+  void take_row(Dwarf_Line line, bool of_first_file, Row& row) {
     if (row.known) return;
     Dwarf_Unsigned number = 0;
     char* file = nullptr;
     Dwarf_Error error = nullptr;
     if (dwarf_lineno(line, &number, &error) == DW_DLV_OK)
       row.line = static_cast<std::uint32_t>(number);
-    if (dwarf_linesrc(line, &file, &error) == DW_DLV_OK && file != nullptr) {
+    if (of_first_file && files_.size() > 1) {
+      row.file = files_[1];
+    } else if (dwarf_linesrc(line, &file, &error) == DW_DLV_OK && file != nullptr) {
       row.file = file;
       dwarf_dealloc(debug_.get(), file, DW_DLA_STRING);
     } else if (error != nullptr) {
@@ -323,6 +341,8 @@ class DwarfLines::Impl {
   }
 
   OpenDebug debug_;
+  const ElfFile& file_;
+  std::optional<std::vector<std::uint8_t>> line_section_;  // once it was needed
   bool with_functions_;
   SplitDwarf split_;
   bool in_split_unit_ = false;  // the entries at hand are of one
@@ -332,6 +352,7 @@ class DwarfLines::Impl {
   std::vector<AddressRange> unit_ranges_;
   std::unordered_map<std::size_t, Finding> findings_;  // by place, of the unit at hand
   std::vector<std::string> files_;
+  std::vector<bool> first_file_;  // by row
   std::unordered_map<std::uint64_t, std::string> names_;
 };
 
@@ -339,17 +360,17 @@ DwarfLines::DwarfLines(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 DwarfLines::DwarfLines(DwarfLines&&) noexcept = default;
 DwarfLines::~DwarfLines() = default;
 
-Result<DwarfLines> DwarfLines::open(int fd, bool with_functions, SplitPlaces split) {
+Result<DwarfLines> DwarfLines::open(const ElfFile& file, bool with_functions, SplitPlaces split) {
   Dwarf_Debug debug = nullptr;
   Dwarf_Error error = nullptr;
   const int result =
-      dwarf_init_b(fd, DW_DLC_READ, DW_GROUPNUMBER_ANY, nullptr, nullptr, &debug, &error);
+      dwarf_init_b(file.descriptor(), DW_DLC_READ, DW_GROUPNUMBER_ANY, nullptr, nullptr, &debug, &error);
   if (result == DW_DLV_NO_ENTRY) return Error{ErrorCode::kNotFound, "has no line information"};
   if (result == DW_DLV_ERROR) {
     std::string why = error != nullptr ? dwarf_errmsg(error) : "is damaged";
     return Error{ErrorCode::kCorrupt, "its line information cannot be read: " + why};
   }
-  return DwarfLines(std::make_unique<Impl>(OpenDebug(debug), with_functions, fd, std::move(split)));
+  return DwarfLines(std::make_unique<Impl>(OpenDebug(debug), file, with_functions, std::move(split)));
 }
 
 void DwarfLines::resolve(std::span<const std::uint64_t> addresses,

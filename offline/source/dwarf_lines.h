@@ -14,6 +14,8 @@
 
 namespace drgpum {
 
+class ElfFile;
+
 struct AddressFrame {
   std::string function;  // mangled where the file has that; may be empty
   std::string file;      // with its directory; empty: not known
@@ -30,9 +32,9 @@ struct SplitPlaces {
 
 class DwarfLines {
  public:
-  // `fd` stays the caller's and has to outlive this. `with_functions`: also functions and inline
+  // `file` has to outlive this. `with_functions`: also functions and inline
   // chains (.debug_info, and what `split` leads to); else file and line only.
-  static Result<DwarfLines> open(int fd, bool with_functions, SplitPlaces split);
+  static Result<DwarfLines> open(const ElfFile& file, bool with_functions, SplitPlaces split);
   DwarfLines(DwarfLines&&) noexcept;
   ~DwarfLines();
 

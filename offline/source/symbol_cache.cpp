@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::uint16_t kFormat = 1;
 // Another number whenever the frames that the same file gives change.
-constexpr std::uint16_t kGeneration = 1;
+constexpr std::uint16_t kGeneration = 2;
 constexpr std::uintmax_t kLargestFile = 256 << 20;
 constexpr std::uint32_t kEntry = 1;    // repeated message
 constexpr std::uint32_t kAddress = 1;  // of an entry

@@ -71,7 +71,7 @@ class Symbolizer {
     SplitPlaces split{{files.lines}, request_.symbol_paths};
     for (const std::string& program : {files.code, request_.path})
       if (!program.empty() && program != split.programs.back()) split.programs.push_back(program);
-    auto lines = DwarfLines::open(file->descriptor(), with_functions, std::move(split));
+    auto lines = DwarfLines::open(*file, with_functions, std::move(split));
     if (!lines) return tell(kProblem, files.lines + " " + lines.error().message);
     lines->resolve(addresses_, [&](std::size_t place, std::vector<AddressFrame> frames) {
       found[place] = true;
