@@ -27,7 +27,14 @@ void find(benchmark::State& state) {
                                          addresses[at++ % addresses.size()]));
   }
 }
-BENCHMARK(find)->RangeMultiplier(16)->Range(1, 1 << 20);
+// Powers of two, whose steps share sets of the caches, and others.
+BENCHMARK(find)
+    ->RangeMultiplier(16)
+    ->Range(1, 1 << 20)
+    ->Arg(3'000)
+    ->Arg(50'000)
+    ->Arg(200'000)
+    ->Arg(1'000'000);
 
 }  // namespace
 
