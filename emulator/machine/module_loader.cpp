@@ -59,7 +59,7 @@ void initialise_variables(MachineCore& core, const Module& module) {
     const auto view = core.memory->host_view(block->range.begin, block->size());
     std::memset(view.data(), 0, view.size());
     const auto& initial = variables[i].initial;
-    std::memcpy(view.data(), initial.data(), std::min(initial.size(), view.size()));
+    std::copy_n(initial.begin(), std::min(initial.size(), view.size()), view.begin());
     for (const ptx::Relocation& relocation : variables[i].relocations)
       relocate(view.data(), relocation, symbol_address(module, relocation.symbol));
   }
