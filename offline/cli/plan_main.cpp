@@ -213,7 +213,7 @@ std::function<void(std::int64_t, const SwapCost&)> swap_progress(std::int64_t it
     if (now - start < std::chrono::seconds(1) || now - told < std::chrono::milliseconds(100))
       return;
     told = now;
-    std::fprintf(stderr, "\r\033[K%6.1f s  swapping at %s: %s", 
+    std::fprintf(stderr, "\r\033[K%6.1f s  swapping at %s: %s",
                  std::chrono::duration<double>(now - start).count(), shown_bytes(limit).c_str(),
                  best.excess_bytes > 0
                      ? "not kept yet"

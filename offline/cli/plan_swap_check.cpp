@@ -169,7 +169,8 @@ Status check_listed(const Problem& problem, const Json& autoswap, const Reader& 
   const Json swaps = Json::parse("[" + listed_swaps_as_json(outcome, problem) + "]");
   if (!autoswap.contains("swaps") || autoswap["swaps"] != swaps)
     return reader.broken("'swaps' are not those of its schedule");
-  if (autoswap["pool"]["objects"] != Json::parse("[" + listed_stays_as_json(outcome, problem) + "]"))
+  const Json stays = Json::parse("[" + listed_stays_as_json(outcome, problem) + "]");
+  if (autoswap["pool"]["objects"] != stays)
     return reader.broken("its pool's objects are not those that its schedule leaves");
   return Ok{};
 }

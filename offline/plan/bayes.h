@@ -32,12 +32,12 @@ struct BayesResult {
   int evaluations = 0;
 };
 
-// Values are at least 0. A Gaussian process models their logarithms less those of the estimates; its
-// kernel is the sum of two Matern 5/2 kernels, over the features and over the weights' directions,
-// with length scales chosen by likelihood from a few. The next point comes from a pool of directions
-// drawn before, to which some near the best few are added each time: in turn the one with the
-// largest expected improvement and the one with the least expected value, but hardly any whose
-// estimate two evaluated ones share.
+// Values are at least 0. A Gaussian process models their logarithms less those of the estimates;
+// its kernel is the sum of two Matern 5/2 kernels, over the features and over the weights'
+// directions, with length scales chosen by likelihood from a few. The next point comes from a pool
+// of directions drawn before, to which some near the best few are added each time: in turn the one
+// with the largest expected improvement and the one with the least expected value, but hardly any
+// whose estimate two evaluated ones share.
 BayesResult minimise(int dimensions, const std::function<double(const Weights&)>& value,
                      const BayesOptions& options);
 

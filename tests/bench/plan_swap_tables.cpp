@@ -103,8 +103,8 @@ double median(std::vector<double> values) {
 void published_table(Scored& scored) {
   const SwapProblem& problem = scored.problem;
   std::puts(
-      "The authors' scheduler and what it counts, in % of the iteration; in brackets the difference "
-      "from the authors' own trace.\n\n| limit MiB | below the peak | DOA | AOA | WDOA | SWDOA "
+      "The authors' scheduler and what it counts, in % of the iteration; in brackets the "
+      "difference from the authors' own trace.\n\n| limit MiB | below the peak | DOA | AOA | WDOA | SWDOA "
       "|\n|---|---|---|---|---|---|");
   double largest = 0;
   for (const testing::PublishedRow& row : testing::published_vgg_rows()) {
@@ -132,7 +132,9 @@ void optimiser_table(Scored& scored) {
       "\n### Weightings and schedules, played\n\nOverhead in %% of the iteration. Random: the best "
       "of %d weightings; optimiser: %d evaluations; medians over %d seeds. Best known: the least "
       "cost of any weighting among 20,000 random ones and all runs of the optimiser; both choose "
-      "weightings, so that is what they can reach. Own search chooses swaps freely.\n\n",
+      "weightings, so that is what they can reach. The optimiser chooses what to play by a coarse "
+      "estimate of some hundred weightings that it does not play (stall_estimate.h). Own search "
+      "chooses swaps freely.\n\n",
       kEvaluations, kEvaluations, kSeeds);
   std::puts(
       "| limit MiB | below the peak | random | optimiser | best known | own search "
@@ -178,8 +180,8 @@ void vgg_tables() {
   const SwapProblem& problem = it.swap;
   Scored scored(problem);
   std::printf(
-      "\n## AutoSwap on the calibrated VGG look-alike\n\nPeak %.1f MiB (the authors' trace: 647.7), "
-      "iteration %.2f ms (83.97), %zu candidates at the peak (77); swapping only those, no plan "
+      "\n## AutoSwap on the calibrated VGG look-alike\n\nPeak %.1f MiB (the authors' trace: "
+      "647.7), iteration %.2f ms (83.97), %zu candidates at the peak (77); swapping only those, no plan "
       "without stalls is below %.1f MiB (342.4).\n\n",
       mib(problem.peak_bytes), static_cast<double>(problem.duration_ns) / 1e6, scored.among.size(),
       mib(zero_stall_bound(problem, scored.among)));
@@ -272,8 +274,8 @@ void comparison_table() {
       "\n## Other ways to a smaller peak, on the same iterations\n\nOverhead in % of the iteration "
       "at a limit; `-`: not that low. Recomputation: the cheapest grouping within the limit. "
       "Combined plan: AutoSwap's own search, and the pool that is planned after the swap.\n\n"
-      "| look-alike | below the peak | limit MiB | recomputation (memonger) | layer swapping (GeePS) "
-      "| conv swapped, rest recomputed (SuperNeurons) | AutoSwap | pool after it, MiB "
+      "| look-alike | below the peak | limit MiB | recomputation (memonger) | layer swapping "
+      "(GeePS) | conv swapped, rest recomputed (SuperNeurons) | AutoSwap | pool after it, MiB "
       "|\n|---|---|---|---|---|---|---|---|");
   comparison_rows("VGG, calibrated", testing::calibrated_vgg());
   comparison_rows("AlexNet", testing::alexnet_like(128));

@@ -9,10 +9,10 @@
 
 namespace drgpum::testing {
 
-// A VGG of 16 layers for images of 32 x 32 whose layers take the time that their work
-// suggests, to a power and times a factor: what nobody knows about the authors' GPU and libraries is
-// in these factors. They are fitted by a search (tests/bench/fit_vgg) so that the authors' scheduler
-// counts about the same overheads on this iteration as on theirs.
+// A VGG of 16 layers for images of 32 x 32 whose layers take the time that their work suggests, to a
+// power and times a factor: what nobody knows about the authors' GPU and libraries is in these
+// factors. They are fitted by a search (tests/bench/fit_vgg) so that the authors' scheduler counts
+// about the same overheads on this iteration as on theirs.
 struct VggFit {
   std::int64_t batch, dense;  // images; channels of the first dense layer
   std::int64_t dense_workspace_bytes, library_bytes;
