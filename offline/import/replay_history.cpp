@@ -375,19 +375,23 @@ class Replay {
 
   void close_blocks() {
     bool any = false;
+    confirmed_.resize(out_.lives.size(), false);
     for (const HistorySegment& segment : history_.segments) {
       if (segment.device != part_.device || segment.host != part_.host) continue;
       any = true;
       for (std::uint32_t i = 0; i < segment.block_count; ++i)
         close_block(segment, history_.blocks[segment.first_block + i]);
     }
-    if (any) out_.unseen_ends = blocks_.all().size() - std::min(blocks_.all().size(), confirmed_);
+    if (!any) return;
+    // A block of the end state may have taken the place of one that it confirmed before.
+    for (const auto& [address, life] : blocks_.all())
+      out_.unseen_ends += !confirmed_[life];
   }
   void close_block(const HistorySegment& segment, const HistoryBlock& block) {
     if (block.state == BlockState::kInactive || block.size == 0) return;
     const std::uint32_t known = blocks_.beginning_at(block.address);
     if (known != kNoLife) {
-      ++confirmed_;
+      confirmed_[known] = true;
       return;
     }
     blocks_.take_within(block.address, block.size, [&](std::uint32_t other) {
@@ -399,7 +403,7 @@ class Replay {
     out_.lives[life].parent = segments_.holding(block.address);
     ++out_.unmatched_blocks;
     unmatched_.push_back({static_cast<std::uint32_t>(events_.size()), life});
-    ++confirmed_;
+    confirmed_.push_back(true);
     blocks_.add(life);
   }
 
@@ -466,7 +470,7 @@ class Replay {
   std::size_t next_end_ = 0;
   std::uint32_t last_segment_ = kNoLife;
   std::vector<LifeChange> unmatched_;  // the event of the free, or the number of events
-  std::size_t confirmed_ = 0;
+  std::vector<bool> confirmed_;  // by life: the end state has it
 };
 
 }  // namespace

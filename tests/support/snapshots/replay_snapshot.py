@@ -85,21 +85,22 @@ class Replay:
         return life
 
     def finish(self):
-        n, confirmed = len(self.events), 0
+        n, confirmed = len(self.events), []
         for segment in self.segments:
             address = segment["address"]
             for block in segment["blocks"]:
                 address = block.get("address", address)
                 if block["state"] != "inactive" and block["size"]:
-                    confirmed += 1
-                    if not any(x.address == address for x in self.live):
+                    life = next((x for x in self.live if x.address == address), None)
+                    if life is None:
                         self.clear(address, block["size"], n)
                         life = self.begin(address, block["size"], segment["stream"], None)
                         self.unmatched.append((n, life))
                         self.counts["unmatched_blocks"] += 1
+                    confirmed.append(life)
                 address += block["size"]
         if self.segments:
-            self.counts["unseen_ends"] = len(self.live) - confirmed
+            self.counts["unseen_ends"] = sum(all(x is not y for y in confirmed) for x in self.live)
 
     def place_unmatched(self):
         self.unmatched.sort(key=lambda one: one[0])
