@@ -88,7 +88,7 @@ class EvidenceBuilder::Impl {
     o.kind = r.kind;
     o.opaque = r.opaque;
     o.id = r.id.value;
-    if (r.parent != trace::kNoObject) o.parent = objects_.find(r.parent.value);
+    o.parent = near_parent(r.parent == trace::kNoObject ? kNone : objects_.find(r.parent.value));
     o.context = context_of(r.context);
     o.device = static_cast<std::uint16_t>(r.device.value);
     o.address = r.address;
@@ -162,6 +162,13 @@ class EvidenceBuilder::Impl {
   static Error too_many(const char* what) {
     return {ErrorCode::kUnsupported, std::string("more ") + what + " than this build can judge"};
   }
+  // Walks go up from an object to the outermost; parts in parts beyond this depth lie side by side.
+  std::uint32_t near_parent(std::uint32_t parent) {
+    constexpr std::uint8_t kMostDepth = 64;
+    if (parent != kNone && depth_[parent] >= kMostDepth) parent = out_.objects[parent].parent;
+    depth_.push_back(parent == kNone ? 0 : static_cast<std::uint8_t>(depth_[parent] + 1));
+    return parent;
+  }
   std::uint16_t context_of(ContextId id) {
     const std::uint32_t at = contexts_.find(id.value);
     return static_cast<std::uint16_t>(at == kNone ? 0 : at);
@@ -207,6 +214,7 @@ class EvidenceBuilder::Impl {
   std::vector<std::pair<std::uint16_t, std::uint32_t>> context_ends_;
   std::vector<RawUse> raw_;
   NestedObjects nested_;
+  std::vector<std::uint8_t> depth_;  // by object: how many it lies in
 };
 
 Status EvidenceBuilder::Impl::take(const trace::GpuApi& r) {
@@ -407,6 +415,12 @@ void EvidenceBuilder::Impl::collect_launches() {
 
 Evidence EvidenceBuilder::Impl::finish() {
   close_lives();
+  if (nested_.cut_parts() > 0) {
+    trace::CoverageRecord lost;
+    lost.count = nested_.cut_parts();
+    lost.text = "parts reach into too many allocations: their accesses count for the first of them";
+    out_.coverage.push_back(lost);
+  }
   roll_up_launches(raw_, nested_.overlaps(), out_);
   pack_uses(std::move(raw_), out_);
   collect_launches();

@@ -21,6 +21,10 @@ void NestedObjects::begin(std::vector<Object>& objects) {
   for (auto at = allocations.upper_bound(object.address);
        at != allocations.end() && at->first < end; ++at) {
     if (at->second == object.parent) continue;
+    if (overlaps_.size() == kMostOverlaps) {
+      ++cut_parts_;
+      return;
+    }
     objects[at->second].has_children = true;
     overlaps_.push_back({index, at->second});
   }

@@ -28,8 +28,11 @@ class NestedObjects {
   std::vector<std::uint32_t> parts_within(std::uint32_t object, std::uint64_t begin,
                                           std::uint64_t end,
                                           const std::vector<Object>& objects) const;
-  // Of all objects so far, by rising part.
+  // Of all objects so far, by rising part. Their number is bounded: a file can make it the square of
+  // its objects. Parts beyond it do not count for the allocations that they reach into.
+  static constexpr std::size_t kMostOverlaps = 16'000'000;
   const std::vector<Overlap>& overlaps() const { return overlaps_; }
+  std::uint64_t cut_parts() const { return cut_parts_; }
   std::span<const Overlap> overlaps_of(std::uint32_t part) const;
 
  private:
@@ -38,6 +41,7 @@ class NestedObjects {
   std::unordered_map<std::uint32_t, ByAddress> parts_;        // of each object, alive
   std::unordered_map<std::uint16_t, ByAddress> allocations_;  // of each device, alive
   std::vector<Overlap> overlaps_;
+  std::uint64_t cut_parts_ = 0;
 };
 
 }  // namespace drgpum
