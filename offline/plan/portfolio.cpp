@@ -72,6 +72,7 @@ class Portfolio {
 
   PortfolioResult run() {
     first_pass();
+    if (result_.method.empty()) return std::move(result_);
     const bool small = instance_.count() <= kExactObjects && !instance_.has_fixed;
     if (small && !done()) search_everything(Clock::now() + std::chrono::milliseconds(200), 500);
     if (instance_.count() <= kManyObjects) other_passes();
@@ -125,11 +126,14 @@ class Portfolio {
     if (footprint) offer(layout.offsets(), *footprint, with.name);
   }
 
-  // Always ends, so it is the one that is likely to be good: on very many objects also quick.
+  // Always ends, unless told to give up, so it is the one that is likely to be good: on very many
+  // objects also quick.
   void first_pass() {
-    pass(kPasses[first_index()], {INT64_MAX, [this] {
+    const std::chrono::duration<double> most(options_.give_up_s);
+    const Clock::time_point start = Clock::now();
+    pass(kPasses[first_index()], {INT64_MAX, [&] {
                                     tell();
-                                    return false;
+                                    return options_.give_up_s >= 0 && Clock::now() - start > most;
                                   }});
   }
   std::size_t first_index() const { return instance_.count() <= 50'000 ? 1 : 0; }

@@ -20,7 +20,7 @@ struct PortfolioResult {
 // Runs, cheapest first: one-pass planners; exact search of the core (the objects that live through
 // the highest load) with the rest filled in; exact search of everything, narrowing down on the
 // least capacity; ejection search. Ends at the goal (the capacity, or else the lower bound), at the
-// time limit, or when interrupted.
+// time limit, or when interrupted. The method is empty when the first pass gave up.
 PortfolioResult run_portfolio(const Instance& instance, const PoolOptions& options);
 
 }  // namespace drgpum

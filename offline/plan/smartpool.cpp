@@ -55,6 +55,8 @@ Result<PoolPlan> plan_pool(const Problem& problem, const PoolOptions& options) {
                                              : "SmartPool as published, best fit";
   } else {
     PortfolioResult found = run_portfolio(instance, options);
+    if (found.method.empty())
+      return Error{ErrorCode::kNotFound, problem.source + ": no plan in the time given"};
     plan.offsets = std::move(found.offsets);
     plan.lower_bound = found.lower_bound;
     plan.method = std::move(found.method);

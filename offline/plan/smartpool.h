@@ -26,6 +26,7 @@ struct PoolOptions {
       -1;                    // bytes; kBest stops at the first plan within; -1: as small as it can
   double time_limit_s = 10;  // of the processor; kBest returns its best plan then, but not before
                              // the end of its first pass
+  double give_up_s = -1;  // of the processor; kBest has no plan when its first pass takes longer
   std::uint64_t seed = 0;
   const std::atomic<bool>* interrupted = nullptr;  // set from outside: return the best plan now
   // Called ten times a second: bytes of the best plan so far (-1: none), the lower bound, seconds
@@ -44,7 +45,8 @@ struct PoolPlan {
 };
 
 // Plans and has the plan refereed (check_plan.h). kInvalidArgument when the problem does not
-// validate, an object alone exceeds the capacity, or fixed objects overlap each other.
+// validate, an object alone exceeds the capacity, or fixed objects overlap each other; kNotFound
+// when it gave up.
 Result<PoolPlan> plan_pool(const Problem& problem, const PoolOptions& options);
 
 }  // namespace drgpum

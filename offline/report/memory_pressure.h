@@ -95,6 +95,7 @@ struct FailurePressure {
   PressureMoment moment;
   FailureCause cause = FailureCause::kLive;
   std::optional<std::uint64_t> planned_bytes;  // one planned pool for all until then, with it
+  std::string planned_by;                      // the planner that gave it
   std::vector<SiteBytes> live;                 // the five places that hold the most
   // What the allocator could have used: its reserve and what the device had left.
   std::uint64_t capacity_bytes() const {

@@ -1,14 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "offline/report/pool_saving.h"
 
+#include <utility>
+
+#include "offline/plan/by_birth.h"
+#include "offline/plan/check_plan.h"
 #include "offline/plan/smartpool.h"
 
 namespace drgpum {
 namespace {
 
 constexpr std::int64_t kAlignment = 256;
+constexpr std::uint64_t kMostPairs = 10'000'000;  // that live together: what a second is enough for
+constexpr double kGiveUp = 10;                    // seconds; for machines that are very slow
+
+std::uint64_t bytes(std::int64_t value) {
+  return static_cast<std::uint64_t>(value);
+}
+
+std::optional<QuickPlan> one_sweep(const Problem& problem) {
+  if (!validate(problem)) return std::nullopt;
+  QuickPlan plan;
+  plan.offsets = place_by_birth(problem);
+  if (!check_layout(problem, plan.offsets)) return std::nullopt;
+  plan.saving.footprint_bytes = bytes(footprint_of(problem, plan.offsets));
+  plan.saving.load_bytes = plan.saving.lower_bound_bytes = bytes(load_of(problem));
+  plan.saving.optimal = plan.saving.footprint_bytes == plan.saving.load_bytes;
+  plan.saving.planner = "by birth, smallest hole";
+  return plan;
+}
 
 }  // namespace
+
+std::optional<QuickPlan> quick_plan(const Problem& problem) {
+  if (problem.objects.empty() || problem.objects.size() > kMaxPooledObjects) return std::nullopt;
+  if (pairs_together(problem) > kMostPairs) return one_sweep(problem);
+  PoolOptions options;
+  options.time_limit_s = 0;
+  options.give_up_s = kGiveUp;
+  Result<PoolPlan> plan = plan_pool(problem, options);
+  if (!plan) return plan.error().code == ErrorCode::kNotFound ? one_sweep(problem) : std::nullopt;
+  QuickPlan quick;
+  quick.offsets = std::move(plan->offsets);
+  quick.saving.footprint_bytes = bytes(plan->footprint);
+  quick.saving.load_bytes = bytes(plan->load);
+  quick.saving.lower_bound_bytes = bytes(plan->lower_bound);
+  quick.saving.optimal = plan->optimal;
+  quick.saving.planner = std::move(plan->method);
+  return quick;
+}
 
 std::optional<PoolSaving> pool_saving(const Evidence& evidence, std::uint16_t device,
                                       MemoryLevel level) {
@@ -29,17 +69,12 @@ std::optional<PoolSaving> pool_saving(const Evidence& evidence, std::uint16_t de
     places.push_back({at, 0});
     if (problem.objects.size() > kMaxPooledObjects) return std::nullopt;
   }
-  if (problem.objects.empty()) return std::nullopt;
-  PoolOptions options;
-  options.time_limit_s = 0;
-  const Result<PoolPlan> plan = plan_pool(problem, options);
+  std::optional<QuickPlan> plan = quick_plan(problem);
   if (!plan) return std::nullopt;
   for (std::size_t i = 0; i < places.size(); ++i)
-    places[i].offset = static_cast<std::uint64_t>(plan->offsets[i]);
-  return PoolSaving{static_cast<std::uint64_t>(plan->footprint),
-                    static_cast<std::uint64_t>(plan->load),
-                    static_cast<std::uint64_t>(plan->lower_bound), plan->optimal,
-                    std::move(places)};
+    places[i].offset = bytes(plan->offsets[i]);
+  plan->saving.places = std::move(places);
+  return std::move(plan->saving);
 }
 
 }  // namespace drgpum

@@ -4,8 +4,8 @@
 #include <unordered_map>
 
 #include "offline/plan/iterations.h"
-#include "offline/plan/smartpool.h"
 #include "offline/report/memory_pressure.h"
+#include "offline/report/pool_saving.h"
 
 namespace drgpum {
 namespace {
@@ -13,7 +13,6 @@ namespace {
 constexpr std::size_t kJudgedBlocks = 100'000;  // the last; growth goes on to the end
 constexpr std::size_t kMostGrowth = 10;
 constexpr std::size_t kMostSites = 5;
-constexpr std::size_t kPlannedBlocks = 2000;
 constexpr std::size_t kLeastIterations = 4;
 
 std::vector<std::uint32_t> last_blocks(const Evidence& evidence, std::uint16_t device) {
@@ -106,7 +105,7 @@ std::vector<SiteBytes> live_sites(const Evidence& evidence, std::uint16_t device
 }
 
 // All blocks until the failure in one pool, with the one that failed.
-std::optional<std::uint64_t> planned_bytes(const Evidence& evidence, std::uint16_t device,
+std::optional<QuickPlan> planned_pool(const Evidence& evidence, std::uint16_t device,
                                            const FailedAllocation& failed) {
   Problem problem;
   problem.source = evidence.path;
@@ -123,15 +122,11 @@ std::optional<std::uint64_t> planned_bytes(const Evidence& evidence, std::uint16
     if (object.device != device || object.alloc > failed.api || object.alloc >= object.end) continue;
     if (!is_block(evidence, object) || object.size == 0 || object.size > kLargest) continue;
     add(object.size, object.alloc, std::min(object.end, failed.api + 1));
-    if (problem.objects.size() > kPlannedBlocks) return std::nullopt;
+    if (problem.objects.size() > kMaxPooledObjects) return std::nullopt;
   }
   if (failed.requested == 0 || failed.requested > kLargest) return std::nullopt;
   add(failed.requested, failed.api, std::int64_t{failed.api} + 1);
-  PoolOptions options;
-  options.time_limit_s = 0;
-  const Result<PoolPlan> plan = plan_pool(problem, options);
-  if (!plan) return std::nullopt;
-  return static_cast<std::uint64_t>(plan->footprint);
+  return quick_plan(problem);
 }
 
 }  // namespace
@@ -186,7 +181,10 @@ FailurePressure explain_failure(const Evidence& evidence, const FailedAllocation
   result.device_free_bytes = failed.device_free;
   result.moment = moment_at(evidence, device, failed.api);
   result.live = live_sites(evidence, device, failed.api);
-  result.planned_bytes = planned_bytes(evidence, device, failed);
+  if (const auto plan = planned_pool(evidence, device, failed)) {
+    result.planned_bytes = plan->saving.footprint_bytes;
+    result.planned_by = plan->saving.planner;
+  }
   const std::uint64_t requested = failed.requested;
   const std::uint64_t unused = result.moment.free_bytes() + failed.device_free.value_or(0);
   if (result.moment.largest_hole_bytes >= requested)

@@ -121,7 +121,10 @@ class PressureWriter {
     json_.field("requested_bytes", one.requested_bytes);
     if (one.device_free_bytes) json_.field("device_free_bytes", *one.device_free_bytes);
     json_.field("cause", word(one.cause));
-    if (one.planned_bytes) json_.field("planned_bytes", *one.planned_bytes);
+    if (one.planned_bytes) {
+      json_.field("planned_bytes", *one.planned_bytes);
+      json_.field("planned_by", one.planned_by);
+    }
     moment("moment", one.moment);
     json_.key("live").begin_array();
     for (const SiteBytes& site : one.live) {

@@ -71,6 +71,7 @@ struct PoolSaving {
   std::uint64_t lower_bound_bytes = 0;  // proven: no layout needs less
   bool optimal = false;
   std::vector<PoolPlace> places;
+  std::string planner;  // that gave it
 };
 
 // Planned swapping to host memory, of one iteration or the whole run, in bytes.

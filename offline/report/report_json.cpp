@@ -381,6 +381,7 @@ void ReportWriter::savings() {
     json_.field("load_bytes", report_.smartpool->load_bytes);
     json_.field("lower_bound_bytes", report_.smartpool->lower_bound_bytes);
     json_.field("optimal", report_.smartpool->optimal);
+    json_.field("planner", report_.smartpool->planner);
     json_.end_object();
   } else {
     json_.null();
