@@ -61,6 +61,11 @@ void diagnose_device_code(const ProgramImage& image, Diagnosis* diagnosis) {
   }
 }
 
+void diagnose_hooks(const ProgramImage& image, Diagnosis* diagnosis) {
+  for (const std::string& line : describe_hooks(image.hooks))
+    (image.hooks.empty() ? note : ok)(diagnosis, line);
+}
+
 }  // namespace
 
 Diagnosis diagnose_machine(const Locations& locations, const Environment& environment) {
@@ -96,10 +101,12 @@ Diagnosis diagnose_program(const std::string& path, const ProgramImage& image,
   Diagnosis diagnosis;
   if (!image.is_elf) {
     note(&diagnosis, "'" + path + "' is no ELF program; what it starts decides");
+    if (!image.hooks.empty()) diagnose_hooks(image, &diagnosis);
     return diagnosis;
   }
   diagnose_runtime(image, &diagnosis);
   diagnose_device_code(image, &diagnosis);
+  diagnose_hooks(image, &diagnosis);
   if (auto status = check_for_emulation(path, image); !status) {
     problem(&diagnosis, "emulated device: " + status.error().message);
   }

@@ -20,7 +20,7 @@ struct Diagnosis {
 // This machine: the injected library, the device, the Sanitizer library, the emulated device.
 Diagnosis diagnose_machine(const Locations& locations, const Environment& environment);
 
-// A program. `served`: functions of the emulated CUDA libraries; empty: not known.
+// A program, a library or a script. `served`: functions of the emulated CUDA libraries; empty: not known.
 Diagnosis diagnose_program(const std::string& path, const ProgramImage& image,
                            const std::set<std::string>& served);
 

@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include <unistd.h>
+
 #include "profiler/launcher/doctor.h"
 #include "profiler/launcher/run.h"
 
@@ -24,11 +26,13 @@ void print(const Diagnosis& diagnosis) {
 constexpr const char* kHelp =
     R"(usage: drgpum doctor [PROGRAM]
 
-Says what is installed and, with a program, whether it can be profiled and on which device.
+Says what is installed and, with a program, a library or a Python script, whether it can be
+profiled, on which device, and through which hooks its allocators tell what they hand out.
 
 Examples:
   drgpum doctor
   drgpum doctor ./app
+  drgpum doctor train.py
 )";
 
 }  // namespace
@@ -44,7 +48,8 @@ int main(int argc, char** argv) {
   const Diagnosis machine = diagnose_machine(locations, environment);
   print(machine);
   if (word.empty()) return machine.has_problem ? 1 : 0;
-  const std::string path = find_program(word, environment);
+  std::string path = find_program(word, environment);
+  if (path.empty() && access(word.c_str(), R_OK) == 0) path = word;  // a script or library
   if (path.empty()) return fail("'" + word + "' not found", 3);
   auto image = read_program_image(path);
   if (!image) return fail(image.error().message, 3);

@@ -18,6 +18,8 @@ namespace {
 
 using Bytes = std::span<const unsigned char>;
 
+constexpr std::uint64_t kScriptBytes = 1 << 20;  // looked at
+
 // A file mapped for reading.
 class MappedFile {
  public:
@@ -82,7 +84,10 @@ void read_dynamic(Bytes file, const std::vector<Elf64_Shdr>& sections, const Elf
   for (std::uint64_t at = 0; at < dynamic.sh_size; at += sizeof(Elf64_Dyn)) {
     const auto entry = read_at<Elf64_Dyn>(file, dynamic.sh_offset + at);
     if (!entry || entry->d_tag == DT_NULL) return;
-    if (entry->d_tag == DT_NEEDED) image->needed.push_back(string_at(strings, entry->d_un.d_val));
+    if (entry->d_tag == DT_NEEDED) {
+      image->needed.push_back(string_at(strings, entry->d_un.d_val));
+      note_library(image->needed.back(), &image->hooks);
+    }
     if (entry->d_tag == DT_RPATH) image->has_rpath = true;
   }
 }
@@ -101,6 +106,7 @@ void read_symbols(Bytes file, const std::vector<Elf64_Shdr>& sections, const Elf
     const auto symbol = read_at<Elf64_Sym>(file, symbols.sh_offset + at);
     if (!symbol) return;
     std::string name = string_at(strings, symbol->st_name);
+    note_symbol(name, &image->hooks);
     if (!names_cuda(name)) continue;
     const bool is_import = symbol->st_shndx == SHN_UNDEF;
     (is_import ? image->cuda_imports : image->cuda_exports).push_back(std::move(name));
@@ -169,6 +175,7 @@ void read_section(Bytes file, const std::vector<Elf64_Shdr>& sections, const Elf
                   const std::string& name, ProgramImage* image) {
   if (section.sh_type == SHT_DYNAMIC) return read_dynamic(file, sections, section, image);
   if (section.sh_type == SHT_DYNSYM) return read_symbols(file, sections, section, image);
+  if (name.starts_with(".rodata")) note_texts(part(file, section.sh_offset, section.sh_size), &image->hooks);
   if (name == ".nv_fatbin" || name == "__nv_relfatbin") {
     image->has_device_code = true;
     read_fatbins(part(file, section.sh_offset, section.sh_size), image);
@@ -201,7 +208,11 @@ Result<ProgramImage> read_program_image(const std::string& path) {
   const Bytes file = mapped.bytes();
   ProgramImage image;
   const auto header = read_at<Elf64_Ehdr>(file, 0);
-  if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) return image;
+  if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) {
+    const Bytes begin = part(file, 0, kScriptBytes);
+    note_imports({reinterpret_cast<const char*>(begin.data()), begin.size()}, &image.hooks);
+    return image;
+  }
   image.is_elf = true;
   image.is_64_bit_x86 = header->e_ident[EI_CLASS] == ELFCLASS64 && header->e_machine == EM_X86_64;
   if (!image.is_64_bit_x86) return image;

@@ -4,15 +4,17 @@
 // device code comes as PTX.
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "profiler/launcher/allocator_hooks.h"
 #include "proto/base/result.h"
 
 namespace drgpum::profiler {
 
 struct ProgramImage {
-  bool is_elf = false;  // false: a script or another format; the rest is empty
+  bool is_elf = false;  // false: a script or another format; the rest but `hooks` is empty
   bool is_64_bit_x86 = false;
   std::vector<std::string> needed;  // DT_NEEDED
   bool has_rpath = false;           // DT_RPATH: searched before LD_LIBRARY_PATH
@@ -23,6 +25,7 @@ struct ProgramImage {
   std::vector<std::uint32_t> machine_code_architectures;  // likewise
   std::vector<std::string> cuda_imports;                  // undefined cu* and cuda* functions
   std::vector<std::string> cuda_exports;                  // and those that it defines
+  std::set<AllocatorHook> hooks;                          // that it has, or its libraries do
 
   // The soname of the shared CUDA runtime it links, or "".
   [[nodiscard]] std::string shared_runtime() const;

@@ -109,5 +109,37 @@ TEST(Doctor, HasNothingAgainstAProgramThatFits) {
   EXPECT_EQ(diagnosis.lines.back(), "ok: can run on the emulated device");
 }
 
+std::set<AllocatorHook> imported_by(std::string_view script) {
+  std::set<AllocatorHook> hooks;
+  note_imports(script, &hooks);
+  return hooks;
+}
+
+TEST(Doctor, FindsHooksByTextsLibrariesAndSymbols) {
+  // The texts that are looked for lie in this program, for it has the code that looks for them.
+  const std::set<AllocatorHook> own = read_program_image("/proc/self/exe")->hooks;
+  EXPECT_EQ(own, (std::set{AllocatorHook::kNvtx, AllocatorHook::kKokkos, AllocatorHook::kHeader}));
+  EXPECT_TRUE(read("empty_both").hooks.empty());
+  std::set<AllocatorHook> hooks;
+  note_library("libc10_cuda.so", &hooks);
+  note_library("libcublas.so.13", &hooks);
+  note_symbol("_ZN6Kokkos10initializeEv", &hooks);
+  EXPECT_EQ(hooks, (std::set{AllocatorHook::kPyTorch, AllocatorHook::kKokkos}));
+}
+
+TEST(Doctor, FindsHooksByWhatAScriptImports) {
+  EXPECT_EQ(imported_by("import os\n  import torch.nn as nn\nfrom cupy import array"),
+            (std::set{AllocatorHook::kPyTorch, AllocatorHook::kCupy}));
+  EXPECT_TRUE(imported_by("import torchless\n# import jax\nimportant = 'import rmm'\n").empty());
+  EXPECT_TRUE(imported_by("").empty());
+}
+
+TEST(Doctor, SaysWhatToDoWithoutAHook) {
+  ASSERT_EQ(describe_hooks({}).size(), 1u);
+  EXPECT_NE(describe_hooks({}).front().find("drgpum.h"), std::string::npos);
+  EXPECT_NE(describe_hooks({AllocatorHook::kJax}).front().find("XLA_PYTHON_CLIENT_ALLOCATOR"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace drgpum::profiler
