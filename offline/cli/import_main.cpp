@@ -12,7 +12,7 @@
 #include "offline/cli/load_report.h"
 #include "offline/cli/terminal.h"
 #include "offline/cli/verbs.h"
-#include "offline/import/read_snapshot.h"
+#include "offline/import/read_history.h"
 #include "offline/import/trace_records.h"
 #include "offline/report/units.h"
 #include "proto/trace/trace_writer.h"
@@ -29,18 +29,23 @@ struct Arguments {
 };
 
 void declare(CLI::App& app, Arguments& a) {
-  app.add_option("FILE", a.input, "a memory snapshot of PyTorch: pickle or JSON, gzip or zstd too")
+  app.add_option("FILE", a.input,
+                 "a memory snapshot of PyTorch (pickle or JSON), a trace of torch.profiler with "
+                 "profile_memory, a device memory profile of JAX, each gzip or zstd too; an SQLite "
+                 "export of Nsight Systems")
       ->required();
   app.add_option("-o,--output", a.output, "trace to write; without it the input's name with .drgp");
   app.add_flag("-f,--force", a.force, "replace the trace if it is there");
   app.footer(
-      "Snapshots are read as data: nothing in them is ever run.\n"
+      "report, plan, view and info take such files as they are. They are read as data: nothing in\n"
+      "them is ever run.\n"
       "Examples:\n"
       "  drgpum import snapshot.pickle -o app.drgp && drgpum report app.drgp\n"
-      "  drgpum report snapshot.pickle\n");
+      "  nsys export --type sqlite app.nsys-rep && drgpum import app.sqlite\n");
 }
 
-// "runs/a.pickle.gz" gives "a.drgp", in the current folder.
+// "runs/a.pickle.gz" gives "a.drgp", "b.pt.trace.json.gz" gives "b.pt.trace.drgp", in the current
+// folder.
 std::string default_output(const std::string& input) {
   std::filesystem::path name = std::filesystem::path(input).filename();
   for (const char* packing : {".gz", ".zst"})
@@ -91,7 +96,7 @@ struct Counts {
 Result<Counts> import_file(const Arguments& a, const std::string& output) {
   ProgressLine progress;
   ASSIGN_OR_RETURN(const AllocatorHistory history,
-                   read_snapshot(a.input, [&](std::uint64_t done, std::uint64_t all) {
+                   read_history(a.input, [&](std::uint64_t done, std::uint64_t all) {
                      progress.show("reading " + a.input + ", " + percent_of(done, all));
                    }));
   TraceFile file(output);

@@ -163,7 +163,7 @@ Result<Completeness> print_summary(const std::string& path) {
   OpenedTraces bundles;
   ASSIGN_OR_RETURN(const OpenedTrace opened, bundles.open(path));
   ASSIGN_OR_RETURN(const Trace loaded, load_input(opened.trace, options));
-  if (input_kind(opened.trace) == InputKind::kSnapshot)
+  if (input_kind(opened.trace) == InputKind::kHistory)
     print_imported(path, loaded);
   else
     print_file(path, loaded, !opened.folder.empty());
@@ -178,8 +178,8 @@ Result<Completeness> print_summary(const std::string& path) {
 }
 
 Result<Completeness> print_records(const std::string& path) {
-  if (input_kind(path) == InputKind::kSnapshot) {
-    RETURN_IF_ERROR(feed_snapshot(path, {}, [](const Record& record) -> Status {
+  if (input_kind(path) == InputKind::kHistory) {
+    RETURN_IF_ERROR(feed_history(path, {}, [](const Record& record) -> Status {
       std::cout << to_text(record) << '\n';
       return Ok{};
     }));

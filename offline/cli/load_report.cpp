@@ -189,7 +189,8 @@ Result<Report> load_report(const std::string& verb, const std::string& path, con
   };
   ASSIGN_OR_RETURN(const OpenedTrace opened, a.opened->open(path));
   ASSIGN_OR_RETURN(const Trace tables, load_input(opened.trace, load));
-  if (a.level.empty() && tables.process().mode == "allocations") options.level = MemoryLevel::kTensor;
+  const bool records_accesses = tables.process().mode != "allocations";
+  if (a.level.empty() && !records_accesses) options.level = MemoryLevel::kTensor;
   LoadedEvidence loaded = finish_evidence(std::move(builder), tables.summary(), path);
   options.progress = [&](std::string_view stage) {
     progress.show(std::string(stage) + " " + path);
@@ -197,7 +198,7 @@ Result<Report> load_report(const std::string& verb, const std::string& path, con
   TraceSources sources = find_sources(tables, opened, std::move(accesses), a, progress);
   Report report = build_report(std::move(loaded.evidence), loaded.complete,
                                std::move(loaded.reason), sources, options);
-  if (options.with_pool && tables.counts().times > 0)
+  if (options.with_pool && records_accesses && tables.counts().times > 0)
     RETURN_IF_ERROR(add_times(opened.trace, path, progress, report));
   if (!a.quiet)
     for (const std::string& line : sources.missing())

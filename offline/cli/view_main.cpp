@@ -59,7 +59,7 @@ struct Opened {
 Result<Opened> open_inputs(const Arguments& a) {
   Opened opened;
   if (a.inputs.size() == 1 && is_json(a.inputs.front()) &&
-      input_kind(a.inputs.front()) != InputKind::kSnapshot) {
+      input_kind(a.inputs.front()) != InputKind::kHistory) {
     std::ifstream file(a.inputs.front(), std::ios::binary);
     std::ostringstream json;
     json << file.rdbuf();

@@ -2,45 +2,18 @@
 #include "offline/import/json_reader.h"
 
 #include <cstddef>
-#include <iterator>
 #include <string>
 #include <vector>
 
 #include <nlohmann/json.hpp>
+
+#include "offline/import/byte_iterator.h"
 
 namespace drgpum {
 namespace {
 
 constexpr std::size_t kMaxDepth = 64;
 constexpr std::uint64_t kProgressStep = 4 << 20;
-
-// The bytes as an input iterator; the end is a stream that has none left.
-class ByteIterator {
- public:
-  using difference_type = std::ptrdiff_t;
-  using value_type = char;
-  using pointer = const char*;
-  using reference = char;
-  using iterator_category = std::input_iterator_tag;
-
-  explicit ByteIterator(ByteStream* bytes) : bytes_(bytes) {}
-  char operator*() const { return static_cast<char>(*bytes_->data()); }
-  ByteIterator& operator++() {
-    bytes_->advance(1);
-    return *this;
-  }
-  ByteIterator operator++(int) {
-    ByteIterator old = *this;
-    ++*this;
-    return old;
-  }
-  bool operator==(const ByteIterator& other) const { return is_end() == other.is_end(); }
-  bool operator!=(const ByteIterator& other) const { return !(*this == other); }
-
- private:
-  bool is_end() const { return bytes_ == nullptr || !bytes_->need(1); }
-  ByteStream* bytes_;
-};
 
 class JsonBuilder : public nlohmann::json_sax<nlohmann::json> {
  public:

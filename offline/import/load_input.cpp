@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "offline/import/read_snapshot.h"
+#include "offline/import/read_history.h"
 #include "offline/import/trace_records.h"
 #include "proto/trace/trace_file.h"
 
@@ -23,23 +23,23 @@ InputKind input_kind(const std::string& path) {
       std::equal(begin.begin(), begin.end(), trace::kFileMagic.begin(),
                  [](char a, std::uint8_t b) { return static_cast<std::uint8_t>(a) == b; });
   if (is_trace) return InputKind::kTrace;
-  return looks_like_snapshot(path) ? InputKind::kSnapshot : InputKind::kOther;
+  return history_format(path) == HistoryFormat::kUnknown ? InputKind::kOther : InputKind::kHistory;
 }
 
-Status feed_snapshot(const std::string& path,
-                     const std::function<void(std::uint64_t, std::uint64_t)>& progress,
-                     const RecordSink& sink) {
-  ASSIGN_OR_RETURN(const AllocatorHistory history, read_snapshot(path, progress));
+Status feed_history(const std::string& path,
+                    const std::function<void(std::uint64_t, std::uint64_t)>& progress,
+                    const RecordSink& sink) {
+  ASSIGN_OR_RETURN(const AllocatorHistory history, read_history(path, progress));
   return write_history(history, sink);
 }
 
 Result<Trace> load_input(const std::string& path, const LoadOptions& options) {
-  if (input_kind(path) != InputKind::kSnapshot) return load_trace(path, options);
+  if (input_kind(path) != InputKind::kHistory) return load_trace(path, options);
   std::error_code error;
   const std::uintmax_t size = std::filesystem::file_size(path, error);
   return load_trace(
       path, error ? 0 : size,
-      [&](const RecordSink& sink) { return feed_snapshot(path, options.progress, sink); }, options);
+      [&](const RecordSink& sink) { return feed_history(path, options.progress, sink); }, options);
 }
 
 }  // namespace drgpum

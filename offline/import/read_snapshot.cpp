@@ -55,18 +55,9 @@ Result<AllocatorHistory> read_snapshot(ByteStream bytes, const ReadProgress& pro
   return std::move(values).finish(*root);
 }
 
-Result<AllocatorHistory> read_snapshot(const std::string& path, const ReadProgress& progress) {
-  ASSIGN_OR_RETURN(ByteStream bytes, ByteStream::open(path));
-  Result<AllocatorHistory> history = read_snapshot(std::move(bytes), progress);
-  if (!history) return std::move(history).error().while_doing(path);
-  return history;
-}
-
-bool looks_like_snapshot(const std::string& path) {
-  Result<ByteStream> bytes = ByteStream::open(path);
-  if (!bytes) return false;
-  const Content content = content_of(*bytes);
-  return content == Content::kPickle || (content == Content::kJson && begins_as_snapshot(*bytes));
+bool looks_like_snapshot(ByteStream& bytes) {
+  const Content content = content_of(bytes);
+  return content == Content::kPickle || (content == Content::kJson && begins_as_snapshot(bytes));
 }
 
 }  // namespace drgpum

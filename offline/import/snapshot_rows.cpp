@@ -56,7 +56,7 @@ void SnapshotValues::take_field(std::uint64_t key, SnapshotValue value, Allocato
       event.stack = stack_of(value);
       return drop(value);
     case kTimeUs:
-      event.time_us = time_of(value);
+      event.tick = time_of(value);
       keys_seen_ |= kHasTimes;
       return;
     default:
@@ -345,7 +345,7 @@ std::uint32_t SnapshotValues::to_annotation(const Values& dict) {
         annotation.name = rendered(value);
         break;
       case kTimeUs:
-        annotation.time_us = time_of(value);
+        annotation.tick = time_of(value);
         break;
       case kDevice: {
         std::uint64_t device = 0;

@@ -204,10 +204,10 @@ bool SnapshotValues::take_signed(SnapshotValue value, std::int64_t& out) const {
 }
 
 std::int64_t SnapshotValues::time_of(SnapshotValue value) {
-  std::int64_t time = kNoTimeUs;
+  std::int64_t time = kNoTick;
   if (!take_signed(value, time)) {
     fault("times that are no number of microseconds");
-    return kNoTimeUs;
+    return kNoTick;
   }
   return time;
 }

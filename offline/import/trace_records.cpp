@@ -10,7 +10,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include "offline/import/call_writer.h"
+#include "offline/import/history_header.h"
 #include "offline/import/replay_history.h"
+#include "offline/import/work_records.h"
 
 namespace drgpum {
 namespace {
@@ -46,6 +49,12 @@ const char* name_of(AllocatorAction action) {
   }
 }
 
+CoverageKind coverage_of(FaultKind kind) {
+  if (kind == FaultKind::kHistoryCut) return CoverageKind::kHistoryCut;
+  return kind == FaultKind::kMissingSegments ? CoverageKind::kMissingSegments
+                                             : CoverageKind::kBadField;
+}
+
 // "ProfilerStep#12", "iteration 3", "step_4".
 bool names_iteration(std::string_view name) {
   for (const std::string_view word : {"ProfilerStep", "iteration", "Iteration", "step", "Step"}) {
@@ -60,16 +69,17 @@ bool names_iteration(std::string_view name) {
 class HistoryWriter {
  public:
   HistoryWriter(const AllocatorHistory& history, const RecordSink& sink)
-      : history_(history), sink_(sink) {}
+      : history_(history), sink_(sink), calls_(history, sink), works_(history, sink, calls_) {}
 
   Status run() {
     for (const HistorySegment& segment : history_.segments)
       pool_at_.emplace(segment.address, &segment);
     find_parts();
-    find_start();
     RETURN_IF_ERROR(header());
     for (Part& part : parts_)
       RETURN_IF_ERROR(before_history(part));
+    for (const HistoryResident& one : history_.residents)
+      RETURN_IF_ERROR(resident(one));
     RETURN_IF_ERROR(merged_events());
     for (Part& part : parts_)
       RETURN_IF_ERROR(changes_at(part, static_cast<std::uint32_t>(part.of.count)));
@@ -106,110 +116,45 @@ class HistoryWriter {
     });
   }
 
-  void find_start() {
-    start_us_ = INT64_MAX;
-    for (const Part& part : parts_)
-      for (std::size_t i = 0; i < part.of.count; ++i) {
-        const std::int64_t time = history_.events[part.of.first + i].time_us;
-        if (time == kNoTimeUs) continue;
-        start_us_ = std::min(start_us_, time);
-        break;
-      }
-    if (start_us_ == INT64_MAX) start_us_ = 0;
-  }
-
-  std::uint64_t ns_of(std::int64_t time_us) const {
-    if (time_us == kNoTimeUs || time_us <= start_us_) return 0;
-    const auto since = static_cast<std::uint64_t>(time_us) - static_cast<std::uint64_t>(start_us_);
-    return since > UINT64_MAX / 1000 ? UINT64_MAX : since * 1000;
-  }
-
   Status header() {
-    ProcessRecord process;
-    process.executable = history_.format;
-    process.mode = "allocations";
-    process.options = history_.properties;
-    if (start_us_ > 0 && start_us_ < INT64_MAX / 1000)
-      process.start_unix_ns = static_cast<std::uint64_t>(start_us_) * 1000;
-    RETURN_IF_ERROR(sink_(process));
-    std::set<std::uint32_t> devices;
+    std::vector<HistoryPart> parts;
     for (const Part& part : parts_)
-      devices.insert(part.of.device);
-    if (devices.empty()) devices.insert(0);
-    for (const std::uint32_t id : devices) {
-      DeviceRecord device;
-      device.id = DeviceId{id};
-      device.name = "device " + std::to_string(id);
-      RETURN_IF_ERROR(sink_(device));
-      RETURN_IF_ERROR(sink_(ContextRecord{ContextId{id}, DeviceId{id}}));
-    }
+      parts.push_back(part.of);
+    const std::int64_t start = first_tick(history_, parts);
+    calls_.start_at(start);
+    const std::set<std::uint32_t> devices = devices_named(history_, parts);
     first_device_ = *devices.begin();
-    for (std::size_t i = 0; i < history_.frames.size(); ++i) {
-      const HistoryFrame& frame = history_.frames[i];
-      SourceFrameRecord record;
-      record.frame = i + 1;
-      record.function = history_.texts[frame.function];
-      record.file = history_.texts[frame.file];
-      record.line = frame.line;
-      RETURN_IF_ERROR(sink_(record));
-    }
-    stack_told_.resize(history_.stack_begin.size(), false);
-    return Ok{};
-  }
-
-  // --- what calls name ---
-
-  Status tell_stack(std::uint32_t stack) {
-    if (stack == 0 || stack_told_[stack]) return Ok{};
-    stack_told_[stack] = true;
-    CallPathRecord path;
-    path.id = CallPathId{stack};
-    for (std::uint32_t i = history_.stack_begin[stack]; i < history_.stack_begin[stack + 1]; ++i)
-      path.frames.push_back(std::uint64_t{history_.stack_frames[i]} + 1);
-    return sink_(path);
-  }
-
-  Result<StreamId> stream(const Part& part, std::uint16_t number) {
-    const std::uint64_t key = std::uint64_t{part.of.device} << 16 | number;
-    const auto [at, fresh] =
-        stream_of_.try_emplace(key, static_cast<std::uint32_t>(stream_of_.size()));
-    if (fresh) {
-      StreamRecord record;
-      record.id = StreamId{at->second};
-      record.context = ContextId{part.of.device};
-      const std::uint64_t handle = history_.streams[number];
-      record.kind = handle == 0 ? StreamKind::kLegacyDefault : StreamKind::kBlocking;
-      record.name = std::to_string(handle);
-      RETURN_IF_ERROR(sink_(record));
-    }
-    return StreamId{at->second};
-  }
-
-  // A call to be filled, with what all have in common.
-  Result<GpuApi*> call(const Part& part, ApiKind kind, const char* name, std::uint16_t stream_number,
-                       std::uint32_t stack, std::uint64_t ns) {
-    RETURN_IF_ERROR(tell_stack(stack));
-    GpuApi& api = std::get<GpuApi>(call_);
-    ASSIGN_OR_RETURN(api.stream, stream(part, stream_number));
-    api.id = ApiId{next_api_};
-    api.kind = kind;
-    api.context = ContextId{part.of.device};
-    api.host_begin_ns = api.host_end_ns = ns;
-    api.name = name;
-    api.call_path = CallPathId{stack};
-    return &api;
-  }
-  Status issue() {
-    ++next_api_;
-    return sink_(call_);
+    RETURN_IF_ERROR(write_header(history_, start, devices, sink_));
+    return calls_.tell_frames();
   }
 
   // --- objects ---
 
+  // By the event that began it, else by the one that told of it.
+  BlockMemory memory_of(const Part& part, const Life& life) const {
+    const std::uint32_t e = life.recorded ? life.begin : life.end;
+    return e < part.of.count ? event_of(part, e).memory : BlockMemory::kPiece;
+  }
+
   ObjectKind kind_of(const Part& part, const Life& life) const {
     if (part.of.host) return ObjectKind::kHostPinned;
-    if (life.kind == LifeKind::kBlock) return ObjectKind::kSubObject;
-    return life.kind == LifeKind::kMapped ? ObjectKind::kVirtual : ObjectKind::kDevice;
+    if (life.kind != LifeKind::kBlock)
+      return life.kind == LifeKind::kMapped ? ObjectKind::kVirtual : ObjectKind::kDevice;
+    switch (memory_of(part, life)) {
+      case BlockMemory::kPiece:
+        return ObjectKind::kSubObject;
+      case BlockMemory::kDevice:
+        return ObjectKind::kDevice;
+      case BlockMemory::kManaged:
+        return ObjectKind::kManaged;
+      case BlockMemory::kPool:
+        return ObjectKind::kAsync;
+      case BlockMemory::kArray:
+        return ObjectKind::kArray;
+      case BlockMemory::kGlobal:
+        return ObjectKind::kModuleGlobal;
+    }
+    return ObjectKind::kDevice;
   }
 
   // Segments are called by the pool that they serve.
@@ -233,7 +178,8 @@ class HistoryWriter {
     return text + (text.empty() ? "" : ", ") + "compiled in " + std::string(context);
   }
 
-  Status begin(Part& part, std::uint32_t number, const char* name, std::uint32_t stack,
+  // Variables of modules are there without a call.
+  Status begin(Part& part, std::uint32_t number, std::string_view name, std::uint32_t stack,
                std::uint64_t ns, const AllocatorEvent* event) {
     const Life& life = part.lives.lives[number];
     ObjectRecord& object = std::get<ObjectRecord>(object_);
@@ -245,23 +191,49 @@ class HistoryWriter {
     object.context = ContextId{part.of.device};
     object.address = life.address;
     object.size = life.size;
-    object.allocated_by = ApiId{next_api_};
+    object.allocated_by = calls_.next();
     object.name = life.kind == LifeKind::kBlock
                       ? std::string()
                       : name_of_segment(life, event == nullptr ? std::uint16_t{0} : event->pool);
     object.detail = event == nullptr ? std::string() : detail_of(event->note);
-    ASSIGN_OR_RETURN(GpuApi * api, call(part, ApiKind::kAlloc, name, life.stream, stack, ns));
+    if (object.kind == ObjectKind::kModuleGlobal) {
+      std::swap(object.name, object.detail);
+      return sink_(object_);
+    }
+    ASSIGN_OR_RETURN(GpuApi * api,
+                     calls_.call(part.of.device, ApiKind::kAlloc, name, life.stream, stack, ns));
     RETURN_IF_ERROR(sink_(object_));
     api->payload = AllocApi{object.id, life.size, 0, {}};
-    return issue();
+    return calls_.issue();
   }
 
-  Status end(const Part& part, std::uint32_t number, const char* name, std::uint16_t stream_number,
-             std::uint32_t stack, std::uint64_t ns) {
+  Status end(const Part& part, std::uint32_t number, std::string_view name,
+             std::uint16_t stream_number, std::uint32_t stack, std::uint64_t ns) {
     const Life& life = part.lives.lives[number];
-    ASSIGN_OR_RETURN(GpuApi * api, call(part, ApiKind::kFree, name, stream_number, stack, ns));
-    api->payload = FreeApi{ObjectId{part.object[number]}, false, life.address, 0};
-    return issue();
+    const ObjectId object{part.object[number]};
+    if (kind_of(part, life) == ObjectKind::kModuleGlobal)
+      return sink_(ObjectEndRecord{object, calls_.next()});
+    ASSIGN_OR_RETURN(GpuApi * api, calls_.call(part.of.device, ApiKind::kFree, name, stream_number,
+                                               stack, ns));
+    api->payload = FreeApi{object, false, life.address, 0};
+    return calls_.issue();
+  }
+
+  // Its address is 0: not known.
+  Status resident(const HistoryResident& one) {
+    ObjectRecord object;
+    object.id = ObjectId{next_object_++};
+    object.kind = ObjectKind::kSubObject;
+    object.device = DeviceId{one.device};
+    object.context = ContextId{one.device};
+    object.size = one.bytes;
+    object.allocated_by = calls_.next();
+    object.name = history_.texts[one.name];
+    ASSIGN_OR_RETURN(GpuApi * api, calls_.call(one.device, ApiKind::kAlloc, kBeforeHistory, 0,
+                                               one.stack, 0));
+    RETURN_IF_ERROR(sink_(object));
+    api->payload = AllocApi{object.id, one.bytes, 0, {}};
+    return calls_.issue();
   }
 
   Status before_history(Part& part) {
@@ -297,8 +269,8 @@ class HistoryWriter {
     return Ok{};
   }
   Status changes_at(Part& part, std::uint32_t e) {
-    RETURN_IF_ERROR(ends_at(part, e, last_ns_));
-    return begins_at(part, e, last_ns_);
+    RETURN_IF_ERROR(ends_at(part, e, calls_.now()));
+    return begins_at(part, e, calls_.now());
   }
 
   // --- events ---
@@ -307,9 +279,14 @@ class HistoryWriter {
     return history_.events[part.of.first + e];
   }
 
+  std::string_view call_of(const AllocatorEvent& event) const {
+    const std::uint32_t call = history_.notes[event.note].call;
+    return call == 0 ? std::string_view(name_of(event.action)) : history_.texts[call];
+  }
+
   Status event(Part& part, std::uint32_t e) {
     const AllocatorEvent& event = event_of(part, e);
-    const std::uint64_t ns = last_ns_ = std::max(last_ns_, ns_of(event.time_us));
+    const std::uint64_t ns = calls_.advance(event.tick);
     RETURN_IF_ERROR(ends_at(part, e, ns));
     RETURN_IF_ERROR(itself(part, e, event, ns));
     return begins_at(part, e, ns);
@@ -322,7 +299,7 @@ class HistoryWriter {
       case AllocatorAction::kSegmentAlloc:
       case AllocatorAction::kSegmentMap:
         if (subject == kNoLife) return Ok{};
-        return begin(part, subject, name_of(event.action), event.stack, ns, &event);
+        return begin(part, subject, call_of(event), event.stack, ns, &event);
       case AllocatorAction::kFreeRequested:
         return request(part, e, event, ns);
       case AllocatorAction::kFreeCompleted:
@@ -330,21 +307,21 @@ class HistoryWriter {
       case AllocatorAction::kSegmentUnmap:
         return completion(part, subject, event, ns);
       case AllocatorAction::kOutOfMemory: {
-        ASSIGN_OR_RETURN(GpuApi * api,
-                         call(part, ApiKind::kAlloc, "oom", event.stream, event.stack, ns));
+        ASSIGN_OR_RETURN(GpuApi * api, calls_.call(part.of.device, ApiKind::kAlloc, "oom",
+                                                   event.stream, event.stack, ns));
         AllocApi failed{kNoObject, event.size, kOutOfMemoryError, {}};
         if (event.address != kUnknownBytes) failed.device_free = event.address;
         api->payload = failed;
-        return issue();
+        return calls_.issue();
       }
       case AllocatorAction::kSnapshot:
-        return mark(part, MarkKind::kInstant, "snapshot", event.stack, ns);
+        return calls_.mark(part.of.device, MarkKind::kInstant, "snapshot", event.stack, ns);
       case AllocatorAction::kRangeBegin:
         return range_begin(part, detail_of(event.note), event.stack, ns);
       case AllocatorAction::kRangeEnd:
-        return mark(part, MarkKind::kRangePop, detail_of(event.note), event.stack, ns);
+        return calls_.mark(part.of.device, MarkKind::kRangePop, detail_of(event.note), event.stack, ns);
       case AllocatorAction::kInstant:
-        return mark(part, MarkKind::kInstant, detail_of(event.note), event.stack, ns);
+        return calls_.mark(part.of.device, MarkKind::kInstant, detail_of(event.note), event.stack, ns);
     }
     return Ok{};
   }
@@ -356,8 +333,8 @@ class HistoryWriter {
     const bool at_once = e + 1 < part.of.count && part.lives.subject[e + 1] == subject &&
                          event_of(part, e + 1).action == AllocatorAction::kFreeCompleted;
     if (at_once) return Ok{};
-    const FreeRequestRecord record{ObjectId{part.object[subject]}, ApiId{next_api_}};
-    RETURN_IF_ERROR(mark(part, MarkKind::kInstant, name_of(event.action), event.stack, ns));
+    const FreeRequestRecord record{ObjectId{part.object[subject]}, calls_.next()};
+    RETURN_IF_ERROR(calls_.mark(part.of.device, MarkKind::kInstant, name_of(event.action), event.stack, ns));
     return sink_(record);
   }
 
@@ -365,65 +342,64 @@ class HistoryWriter {
   Status completion(const Part& part, std::uint32_t subject, const AllocatorEvent& event,
                     std::uint64_t ns) {
     if (subject == kNoLife) {
-      ASSIGN_OR_RETURN(GpuApi * api, call(part, ApiKind::kFree, name_of(event.action), event.stream,
-                                          event.stack, ns));
+      ASSIGN_OR_RETURN(GpuApi * api, calls_.call(part.of.device, ApiKind::kFree, call_of(event),
+                                                 event.stream, event.stack, ns));
       api->payload = FreeApi{kNoObject, false, event.address, 0};
-      return issue();
+      return calls_.issue();
     }
     const std::uint32_t request = part.lives.lives[subject].request;
     std::uint32_t stack = request == kNoEvent ? 0 : event_of(part, request).stack;
     if (stack == 0) stack = event.stack;
-    return end(part, subject, name_of(event.action), event.stream, stack, ns);
-  }
-
-  Status mark(const Part& part, MarkKind kind, const std::string& name, std::uint32_t stack,
-              std::uint64_t ns) {
-    ASSIGN_OR_RETURN(GpuApi * api, call(part, ApiKind::kMark, "mark", 0, stack, ns));
-    api->stream = kNoStream;
-    api->payload = MarkApi{kind, name};
-    return issue();
+    return end(part, subject, call_of(event), event.stream, stack, ns);
   }
 
   Status range_begin(const Part& part, const std::string& name, std::uint32_t stack,
                      std::uint64_t ns) {
     if (names_iteration(name) && part.of.device == first_device_ && !part.of.host)
-      RETURN_IF_ERROR(mark(part, MarkKind::kIteration, name, stack, ns));
-    return mark(part, MarkKind::kRangePush, name, stack, ns);
+      RETURN_IF_ERROR(calls_.mark(part.of.device, MarkKind::kIteration, name, stack, ns));
+    return calls_.mark(part.of.device, MarkKind::kRangePush, name, stack, ns);
   }
 
   Status annotation(const HistoryAnnotation& one) {
-    const std::uint64_t ns = last_ns_ = std::max(last_ns_, ns_of(one.time_us));
+    const std::uint64_t ns = calls_.advance(one.tick);
     Part* part = &parts_.front();
     for (Part& candidate : parts_)
       if (candidate.of.device == one.device && !candidate.of.host) part = &candidate;
     const std::string name(history_.texts[one.name]);
     if (one.action == AllocatorAction::kRangeBegin) return range_begin(*part, name, 0, ns);
-    return mark(*part,
+    return calls_.mark(part->of.device,
                 one.action == AllocatorAction::kRangeEnd ? MarkKind::kRangePop : MarkKind::kInstant,
                 name, 0, ns);
   }
 
+  // The annotations, the events of each part, the work of the device: the earliest first, of those at
+  // one time in this order.
   Status merged_events() {
-    // (time, which; 0 are the annotations)
-    using Head = std::pair<std::int64_t, std::size_t>;
+    using Head = std::pair<std::int64_t, std::size_t>;  // time, which
     std::priority_queue<Head, std::vector<Head>, std::greater<>> heads;
     std::int64_t annotation_key = INT64_MIN;
     std::size_t next_annotation = 0;
+    std::size_t next_work = 0;
     const auto& annotations = history_.annotations;
     const auto push_annotation = [&] {
       if (next_annotation == annotations.size() || parts_.empty()) return;
-      annotation_key = std::max(annotation_key, annotations[next_annotation].time_us);
+      annotation_key = std::max(annotation_key, annotations[next_annotation].tick);
       heads.emplace(annotation_key, 0);
     };
     const auto push_part = [&](std::size_t i) {
       Part& part = parts_[i];
       if (part.next == part.of.count) return;
-      part.key = std::max(part.key, event_of(part, part.next).time_us);
+      part.key = std::max(part.key, event_of(part, part.next).tick);
       heads.emplace(part.key, i + 1);
+    };
+    const auto push_work = [&] {
+      if (next_work < history_.works.size())
+        heads.emplace(history_.works[next_work].tick, parts_.size() + 1);
     };
     push_annotation();
     for (std::size_t i = 0; i < parts_.size(); ++i)
       push_part(i);
+    push_work();
     while (!heads.empty()) {
       const std::size_t which = heads.top().second;
       heads.pop();
@@ -432,12 +408,17 @@ class HistoryWriter {
         push_annotation();
         continue;
       }
+      if (which > parts_.size()) {
+        RETURN_IF_ERROR(works_.write(history_.works[next_work++]));
+        push_work();
+        continue;
+      }
       // On, as long as nothing else comes first.
       Part& part = parts_[which - 1];
       do {
         RETURN_IF_ERROR(event(part, part.next++));
         if (part.next == part.of.count) break;
-        part.key = std::max(part.key, event_of(part, part.next).time_us);
+        part.key = std::max(part.key, event_of(part, part.next).tick);
       } while (heads.empty() || Head(part.key, which) < heads.top());
       push_part(which - 1);
     }
@@ -474,13 +455,14 @@ class HistoryWriter {
       RETURN_IF_ERROR(cover(CoverageKind::kUnrecordedEnd, lives.unseen_ends,
                             where + "blocks live by their events but not in the final state; they "
                                     "count as live"));
-      RETURN_IF_ERROR(cover(CoverageKind::kMissingSegments, lives.outside,
+      RETURN_IF_ERROR(cover(CoverageKind::kMissingSegments,
+                            history_.tells_segments ? lives.outside : 0,
                             where + "blocks lie in no segment that the history tells of"));
     }
     for (const HistoryFault& fault : history_.faults)
-      RETURN_IF_ERROR(cover(CoverageKind::kBadField, fault.count, fault.text));
+      RETURN_IF_ERROR(cover(coverage_of(fault.kind), fault.count, fault.text));
     EndRecord end;
-    end.api_count = ApiId{next_api_};
+    end.api_count = calls_.next();
     end.still_running = true;
     return sink_(end);
   }
@@ -489,14 +471,10 @@ class HistoryWriter {
   const RecordSink& sink_;
   std::vector<Part> parts_;
   std::unordered_map<std::uint64_t, const HistorySegment*> pool_at_;
-  std::unordered_map<std::uint64_t, std::uint32_t> stream_of_;
-  std::vector<bool> stack_told_;
+  CallWriter calls_;
+  WorkRecords works_;
   std::uint32_t first_device_ = 0;
-  std::int64_t start_us_ = 0;
-  std::uint64_t last_ns_ = 0;
-  std::uint64_t next_api_ = 0;
   std::uint32_t next_object_ = 0;
-  Record call_ = GpuApi{};
   Record object_ = ObjectRecord{};
 };
 

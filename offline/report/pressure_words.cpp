@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "offline/report/line_suffix.h"
 #include "offline/report/pressure_forms.h"
 #include "offline/report/units.h"
 
@@ -32,8 +33,8 @@ class PressureWords {
     if (frame == nullptr || (frame->file.empty() && frame->function.empty()))
       return report_.describe_call(api);
     if (frame->file.empty()) return frame->function;
-    return frame->function + (frame->function.empty() ? "" : " ") + frame->file + ":" +
-           std::to_string(frame->line);
+    return frame->function + (frame->function.empty() ? "" : " ") + frame->file +
+           line_suffix(frame->line);
   }
   std::string site_of_object(std::uint32_t object) const {
     return site(report_.evidence.objects[object].alloc);
@@ -92,10 +93,15 @@ class PressureWords {
   void describe(const DevicePressure& device) {
     const std::string name = "Device " + std::to_string(device.device);
     const PressureMoment& top = device.reserved_peak;
-    lines_.push_back(name + ": blocks hold at most " + iec_and_exact(device.allocated_peak_bytes) +
-                     "; reserved were at most " + iec_and_exact(top.reserved_bytes) +
-                     holes(top) + ". In the end " + iec_bytes(device.end.allocated_bytes) + " of " +
-                     iec_bytes(device.end.reserved_bytes) + holes(device.end) + ".");
+    const std::string most =
+        name + ": blocks hold at most " + iec_and_exact(device.allocated_peak_bytes);
+    const std::string last = iec_bytes(device.end.allocated_bytes);
+    if (top.reserved_bytes == 0)  // the file tells of no segments
+      lines_.push_back(most + ", " + last + " in the end.");
+    else
+      lines_.push_back(most + "; reserved were at most " + iec_and_exact(top.reserved_bytes) +
+                       holes(top) + ". In the end " + last + " of " +
+                       iec_bytes(device.end.reserved_bytes) + holes(device.end) + ".");
     for (const StreamPressure& stream : device.streams)
       if (stream.pending_frees > 0) pending(stream);
     const PressureMoment& worse =

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "offline/report/line_suffix.h"
 #include "offline/report/units.h"
 
 namespace drgpum {
@@ -53,8 +54,8 @@ std::string Report::describe_call(std::uint32_t api) const {
   text += kernel.empty() ? (name.empty() ? "?" : name) : kernel;
   const SourceFrame* site = site_of(api);
   if (site == nullptr || site->file.empty()) return text;
-  return text + " at " + site->file.substr(site->file.rfind('/') + 1) + ":" +
-         std::to_string(site->line);
+  return text + " at " + site->file.substr(site->file.rfind('/') + 1) +
+         line_suffix(site->line);
 }
 
 std::vector<Coverage> coverage_of(const Evidence& evidence) {

@@ -5,6 +5,7 @@
 #include "offline/patterns/explain.h"
 #include "offline/patterns/patterns.h"
 #include "offline/report/classic_stream.h"
+#include "offline/report/line_suffix.h"
 #include "offline/report/report_formats.h"
 #include "offline/report/units.h"
 
@@ -85,8 +86,7 @@ std::string site_of(const Report& report, std::uint32_t object) {
   if (site == nullptr) return "";
   std::string text = escaped(site->function);
   if (!site->file.empty())
-    text +=
-        " <span class=dim>" + escaped(site->file) + ":" + std::to_string(site->line) + "</span>";
+    text += " <span class=dim>" + escaped(site->file) + line_suffix(site->line) + "</span>";
   return text;
 }
 

@@ -4,6 +4,7 @@
 
 #include "offline/patterns/patterns.h"
 #include "offline/report/classic_stream.h"
+#include "offline/report/line_suffix.h"
 #include "offline/report/report_formats.h"
 #include "offline/report/units.h"
 
@@ -25,7 +26,7 @@ std::string escaped(std::string_view text) {
 std::string place_of(const Report& report, std::uint32_t object) {
   const SourceFrame* site = report.site_of(report.evidence.objects[object].alloc);
   if (site == nullptr || site->file.empty()) return "";
-  return escaped(site->file.substr(site->file.rfind('/') + 1)) + ":" + std::to_string(site->line);
+  return escaped(site->file.substr(site->file.rfind('/') + 1)) + line_suffix(site->line);
 }
 
 void write_rows(const Report& report, std::size_t begin, std::size_t end, std::ostream& out) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "offline/report/line_suffix.h"
 #include "offline/report/units.h"
 
 namespace drgpum {
@@ -52,7 +53,7 @@ std::string site_text(const Report& report, std::uint32_t object) {
   if (site == nullptr) return {};
   if (site->file.empty()) return printable(site->function);
   return printable(site->function) + (site->function.empty() ? "" : " ") + printable(site->file) +
-         ":" + std::to_string(site->line);
+         line_suffix(site->line);
 }
 
 std::string savings_text(const Report& report) {

@@ -139,7 +139,8 @@ class TraceChecker::Impl {
 
   // Two objects that live at the same addresses: a free was missed.
   void occupy(const ObjectRecord& object) {
-    if (object.size == 0 || object.kind == ObjectKind::kArray) return;
+    const bool nowhere = object.address == 0 || object.kind == ObjectKind::kArray;
+    if (object.size == 0 || nowhere) return;
     auto& live = live_[object.device.value];
     const auto next = live.lower_bound(object.address);
     if (next != live.end() && next->first - object.address < object.size)

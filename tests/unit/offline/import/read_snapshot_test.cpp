@@ -41,7 +41,7 @@ TEST(ReadSnapshotTest, JsonGivesRows) {
   ASSERT_EQ(history.events.size(), 4u);
   EXPECT_EQ(history.events[0].address, 4096u);
   EXPECT_EQ(history.streams.at(history.events[0].stream), 7u);
-  EXPECT_EQ(history.events[0].time_us, 5);
+  EXPECT_EQ(history.events[0].tick, 5);
   ASSERT_EQ(history.frames.size(), 2u);
   EXPECT_EQ(history.texts[history.frames[0].file], "a.py");
   EXPECT_EQ(history.frames[1].line, 0u);
