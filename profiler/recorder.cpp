@@ -46,7 +46,7 @@ void Recorder::finish() {
 
 void Recorder::abandon() {
   if (writer_ != nullptr) writer_->abandon();
-  static_cast<void>(writer_.release());  // its memory is the parent's as well
+  abandoned_ = writer_.release();  // its memory is the parent's as well
 }
 
 }  // namespace drgpum::profiler

@@ -55,6 +55,7 @@ class Recorder {
   void write_kept();
 
   std::unique_ptr<trace::TraceWriter> writer_;
+  const trace::TraceWriter* abandoned_ = nullptr;
   std::vector<trace::GpuApi> kept_;  // of one thread, ids ending at next_api_
   std::uint64_t next_api_ = 0;
 };

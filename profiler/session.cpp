@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <ctime>
 #include <exception>
+#include <type_traits>
 
 #include "profiler/device_info.h"
 #include "profiler/unwind_rule.h"
@@ -67,6 +68,8 @@ std::string Session::failure() const {
 }
 
 ThreadState& Session::this_thread() {
+  // Calls come from destructors of static objects too, when those of thread_local objects are over.
+  static_assert(std::is_trivially_destructible_v<ThreadState>);
   thread_local ThreadState state;
   if (state.owner != this) {
     state = ThreadState{};

@@ -8,6 +8,8 @@
 
 #include <unistd.h>
 
+#include "emulator/machine/of_thread.h"
+
 namespace drgpum::emulator::cupti {
 namespace {
 
@@ -16,17 +18,23 @@ struct CallFrame {
   std::uint32_t correlation;
   std::uint64_t begin;
 };
-thread_local std::vector<CallFrame> calls;
+struct Calls {};
+std::vector<CallFrame>& calls() {
+  return OfThread<std::vector<CallFrame>, Calls>::get();
+}
 
 struct External {
   CUpti_ExternalCorrelationKind kind;
   std::uint64_t id;
 };
-thread_local std::vector<External> externals;
+struct Externals {};
+std::vector<External>& externals() {
+  return OfThread<std::vector<External>, Externals>::get();
+}
 
 // Nested driver calls belong to the runtime call around them.
 std::uint32_t current_correlation() {
-  return calls.empty() ? 0 : calls.front().correlation;
+  return calls().empty() ? 0 : calls().front().correlation;
 }
 
 constexpr CUpti_ActivityKind kKinds[] = {CUPTI_ACTIVITY_KIND_KERNEL,
@@ -134,14 +142,14 @@ CUptiResult Activity::is_wanted(CUpti_CallbackDomain domain, CUpti_CallbackId id
 }
 
 void Activity::push_correlation(CUpti_ExternalCorrelationKind kind, std::uint64_t id) {
-  externals.push_back({kind, id});
+  externals().push_back({kind, id});
 }
 
 CUptiResult Activity::pop_correlation(CUpti_ExternalCorrelationKind kind, std::uint64_t* id) {
-  const auto last = std::ranges::find(externals.rbegin(), externals.rend(), kind, &External::kind);
-  if (last == externals.rend()) return CUPTI_ERROR_QUEUE_EMPTY;
+  const auto last = std::ranges::find(externals().rbegin(), externals().rend(), kind, &External::kind);
+  if (last == externals().rend()) return CUPTI_ERROR_QUEUE_EMPTY;
   if (id != nullptr) *id = last->id;
-  externals.erase(std::next(last).base());
+  externals().erase(std::next(last).base());
   return CUPTI_SUCCESS;
 }
 
@@ -152,14 +160,14 @@ void Activity::fire(CUpti_CallbackDomain domain, CUpti_CallbackId id, const void
 
 void Activity::on_api(const ApiCall& call) {
   if (call.site == Site::kEnter) {
-    calls.push_back({next_correlation_.fetch_add(1), now()});
-    return fire_api(call, calls.back().correlation);
+    calls().push_back({next_correlation_.fetch_add(1), now()});
+    return fire_api(call, calls().back().correlation);
   }
-  if (calls.empty()) return;  // entered before anyone looked
-  const CallFrame frame = calls.back();
+  if (calls().empty()) return;  // entered before anyone looked
+  const CallFrame frame = calls().back();
   fire_api(call, frame.correlation);
   record_api(call, frame.correlation, frame.begin);
-  calls.pop_back();
+  calls().pop_back();
 }
 
 void Activity::fire_api(const ApiCall& call, std::uint32_t correlation) {
@@ -182,7 +190,7 @@ void Activity::record_api(const ApiCall& call, std::uint32_t correlation, std::u
   const auto kind =
       call.domain == ApiDomain::kRuntime ? CUPTI_ACTIVITY_KIND_RUNTIME : CUPTI_ACTIVITY_KIND_DRIVER;
   if (is_enabled(CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION)) {
-    for (const External& external : externals) {
+    for (const External& external : externals()) {
       CUpti_ActivityExternalCorrelation record{};
       record.kind = CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION;
       record.externalKind = external.kind;
@@ -266,7 +274,7 @@ void Activity::record_wait(CUpti_ActivitySynchronizationType type, Handle contex
   CUpti_ActivitySynchronization2 record{};
   record.kind = CUPTI_ACTIVITY_KIND_SYNCHRONIZATION;
   record.type = type;
-  record.start = calls.empty() ? now() : calls.front().begin;
+  record.start = calls().empty() ? now() : calls().front().begin;
   record.end = now();
   record.correlationId = current_correlation();
   record.contextId = numbering_.context(context);

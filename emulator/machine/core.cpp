@@ -10,6 +10,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "emulator/machine/of_thread.h"
+
 namespace drgpum::emulator {
 namespace {
 
@@ -145,8 +147,7 @@ void MachineCore::retire(Context* context) {
 }
 
 std::vector<Context*>& MachineCore::context_stack() const {
-  thread_local std::vector<Context*> stack;
-  return stack;
+  return OfThread<std::vector<Context*>, MachineCore>::get();
 }
 
 Context* MachineCore::context_of_thread() const {

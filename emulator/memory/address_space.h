@@ -3,7 +3,7 @@
 // The emulated device's memory: which addresses are allocated, and where the host finds their
 // bytes.
 //
-//   device memory            0x7000'0000'0000 and up, PROT_NONE for the host: a stray host access
+//   device memory            0x2000'0000'0000 and up, PROT_NONE for the host: a stray host access
 //                            faults as it does beside a real device
 //   its bytes                device address + alias_offset: readable and writable
 //   managed, pinned, mapped  the same address for host and device: alias_offset = 0

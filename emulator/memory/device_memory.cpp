@@ -10,19 +10,23 @@ namespace drgpum::emulator {
 namespace {
 
 constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
+// Addresses are the same in every run, so the kernel must never put anything there: with 32 random bits
+// (vm.mmap_rnd_bits) libraries lie from 0x6fff'0000'0000 up, programs from 0x5555'0000'0000 to
+// 0x6556'0000'0000; sanitizers' shadows end below 0x1001'0000'0000.
 #if defined(__SANITIZE_THREAD__)
-// ThreadSanitizer's shadow covers the top of the address space only.
-constexpr std::uint64_t kPinnedBase = 0x7ea0'0000'0000;
-constexpr std::uint64_t kManagedBase = 0x7ec0'0000'0000;
+// ThreadSanitizer's shadow covers the ends of the address space only; programs and libraries lie at
+// the other one.
+constexpr std::uint64_t kPinnedBase = 0x0020'0000'0000;
+constexpr std::uint64_t kManagedBase = 0x0040'0000'0000;
 constexpr std::uint64_t kHostRegion = 64 * kGiB;
 #else
-constexpr std::uint64_t kManagedBase = 0x7a00'0000'0000;
-constexpr std::uint64_t kPinnedBase = 0x7b00'0000'0000;
+constexpr std::uint64_t kManagedBase = 0x2a00'0000'0000;
+constexpr std::uint64_t kPinnedBase = 0x2b00'0000'0000;
 constexpr std::uint64_t kHostRegion = 1024 * kGiB;
 #endif
-constexpr std::uint64_t kDeviceBase = 0x7000'0000'0000;
-constexpr std::uint64_t kVirtualBase = 0x7900'0000'0000;
-constexpr std::uint64_t kVirtualEnd = 0x7a00'0000'0000;
+constexpr std::uint64_t kDeviceBase = 0x2000'0000'0000;
+constexpr std::uint64_t kVirtualBase = 0x2900'0000'0000;
+constexpr std::uint64_t kVirtualEnd = 0x2a00'0000'0000;
 // Blocks lie this far apart, so that an access just past the end of one hits none.
 constexpr std::uint64_t kGap = kAllocationUnit;
 

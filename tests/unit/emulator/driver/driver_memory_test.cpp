@@ -17,7 +17,7 @@ std::size_t free_bytes() {
 }
 
 TEST_F(Memory, StartsWhereEveryRunStarts) {
-  EXPECT_EQ(allocate(1), 0x7000'0000'0000u);
+  EXPECT_EQ(allocate(1), 0x2000'0000'0000u);
 }
 
 TEST_F(Memory, IsGivenAgainAfterItWasFreed) {

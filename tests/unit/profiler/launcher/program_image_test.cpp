@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "profiler/launcher/device_choice.h"
 #include "profiler/launcher/doctor.h"
@@ -62,7 +63,7 @@ TEST(ProgramImage, AnotherReleasesRuntimeIsRefused) {
 }
 
 TEST(ProgramImage, ScriptsAreTakenAsTheyAre) {
-  const std::string path = testing::TempDir() + "drgpum-script";
+  const std::string path = testing::TempDir() + "drgpum-script" + std::to_string(getpid());
   std::ofstream(path) << "#!/bin/sh\n";
   const auto image = read_program_image(path);
   ASSERT_TRUE(image);
@@ -79,7 +80,7 @@ TEST(ProgramImage, DamagedFilesAreReadAsFarAsTheyGo) {
   std::stringstream file;
   file << std::ifstream(PROGRAMS "empty_both", std::ios::binary).rdbuf();
   const std::string whole = file.str();
-  const std::string path = testing::TempDir() + "drgpum-damaged";
+  const std::string path = testing::TempDir() + "drgpum-damaged" + std::to_string(getpid());
   std::mt19937_64 random(11);
   for (int round = 0; round < 300; ++round) {
     std::string bytes = whole;
