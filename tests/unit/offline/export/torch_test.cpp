@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A snapshot that was written, read again as any other is.
 
-#include <filesystem>
-#include <fstream>
 #include <map>
 
 #include "offline/import/read_snapshot.h"
@@ -18,11 +16,7 @@ struct Reimported {
   Evidence evidence;
 
   explicit Reimported(const std::string& bytes) {
-    const std::string path = std::filesystem::temp_directory_path() /
-                             ("drgpum_torch_test." + std::to_string(::getpid()));
-    std::ofstream(path, std::ios::binary) << bytes;
-    auto read = read_snapshot(path);
-    std::filesystem::remove(path);
+    auto read = read_snapshot(ByteStream::from_bytes(bytes));
     EXPECT_TRUE(read) << read.error().message;
     if (!read) return;
     history = *std::move(read);
