@@ -249,6 +249,7 @@ for (const scheme of ['light', 'dark']) {
   });
   await page.goto('http://page.invalid/');
   check(await shows(page, 'Reading the report'), 'loading says so');
+  check((await page.getByText('Drop a file here').count()) === 0, 'and asks for no file meanwhile');
   check(await until(async () => (await page.locator('progress').getAttribute('value')) === '1'), 'and how far it is');
   await axeClean(page, 'loading');
   await page.screenshot({ path: path.join(folder, 'loading.png') });

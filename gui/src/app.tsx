@@ -68,7 +68,7 @@ export function App() {
       )}
       <Notices />
       <div class={`body ${selected.value >= 0 ? 'withdetail' : ''}`}>
-        <main id="main" tabIndex={0} aria-label={entry.name} data-view={entry.view}>{canShow ? <Show /> : <Welcome />}</main>
+        <main id="main" tabIndex={0} aria-label={entry.name} data-view={entry.view}>{canShow ? <Show /> : loading.value === null && <Welcome />}</main>
         <Detail />
       </div>
       <div class="live" role="status" aria-live="polite">{announcement.value || announce()}</div>
