@@ -66,6 +66,7 @@ class Portfolio {
       : instance_(instance), options_(options), start_(WallClock::now()) {
     const std::chrono::duration<double> limit(std::min(options.time_limit_s, 1e9));
     deadline_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(limit);
+    if (options.nodes >= 0) deadline_ = Clock::time_point::max();
     result_.lower_bound = instance.load;
     result_.footprint = INT64_MAX;
   }
@@ -74,6 +75,10 @@ class Portfolio {
     first_pass();
     if (result_.method.empty()) return std::move(result_);
     const bool small = instance_.count() <= kExactObjects && !instance_.has_fixed;
+    if (options_.nodes >= 0) {
+      if (small) without_clock();
+      return std::move(result_);
+    }
     if (small && !done()) search_everything(Clock::now() + std::chrono::milliseconds(200), 500);
     if (instance_.count() <= kManyObjects) other_passes();
     if (!instance_.has_fixed && instance_.count() <= kManyObjects) search_core();
@@ -141,6 +146,11 @@ class Portfolio {
   void other_passes() {
     for (std::size_t i = 0; i < kPasses.size() && !done(); ++i)
       if (i != first_index()) pass(kPasses[i], {result_.footprint, [this] { return stopped(); }});
+  }
+
+  void without_clock() {
+    other_passes();
+    if (!done()) search_at(goal(), options_.nodes, deadline_);
   }
 
   // Solves the objects that live through at least a share of the load exactly, then fills in the

@@ -26,6 +26,9 @@ struct PoolOptions {
       -1;                    // bytes; kBest stops at the first plan within; -1: as small as it can
   double time_limit_s = 10;  // of the processor; kBest returns its best plan then, but not before
                              // the end of its first pass
+  // No clock, so that the plan depends on the problem alone: kBest runs its passes, then each rule of
+  // the exact search for so many nodes, on up to 4,000 objects. -1: until the time limit.
+  std::int64_t nodes = -1;
   double give_up_s = -1;  // of the processor; kBest has no plan when its first pass takes longer
   std::uint64_t seed = 0;
   const std::atomic<bool>* interrupted = nullptr;  // set from outside: return the best plan now

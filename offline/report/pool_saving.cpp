@@ -10,6 +10,9 @@
 namespace drgpum {
 namespace {
 
+// So many objects are searched for the least pool, for a fraction of a second.
+constexpr std::size_t kSearched = 1000;
+constexpr std::int64_t kNodes = 500;
 constexpr std::int64_t kAlignment = 256;
 constexpr std::uint64_t kMostPairs = 10'000'000;  // that live together: what a second is enough for
 constexpr double kGiveUp = 10;                    // seconds; for machines that are very slow
@@ -37,6 +40,7 @@ std::optional<QuickPlan> quick_plan(const Problem& problem) {
   if (pairs_together(problem) > kMostPairs) return one_sweep(problem);
   PoolOptions options;
   options.time_limit_s = 0;
+  if (problem.objects.size() <= kSearched) options.nodes = kNodes;
   options.give_up_s = kGiveUp;
   Result<PoolPlan> plan = plan_pool(problem, options);
   if (!plan) return plan.error().code == ErrorCode::kNotFound ? one_sweep(problem) : std::nullopt;

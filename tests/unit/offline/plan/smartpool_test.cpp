@@ -61,6 +61,21 @@ TEST(SmartPool, TheSameSeedGivesTheSamePlan) {
   EXPECT_EQ(planned(problem, options).offsets, planned(problem, options).offsets);
 }
 
+TEST(SmartPool, ANumberOfNodesNeedsNoTime) {
+  PoolOptions options;
+  options.time_limit_s = 0;
+  for (const char* name : {"A", "B", "C", "E", "F", "G", "K"}) {
+    const Problem problem = published(std::string(name) + ".1048576");
+    options.nodes = -1;
+    const PoolPlan passes = planned(problem, options);
+    options.nodes = 500;
+    const PoolPlan plan = planned(problem, options);
+    EXPECT_LT(plan.footprint, passes.footprint) << name;
+    EXPECT_EQ(plan.offsets, planned(problem, options).offsets) << name;
+    EXPECT_TRUE(check_layout(problem, plan.offsets, plan.footprint)) << name;
+  }
+}
+
 TEST(SmartPool, ProvesAnOptimumAboveTheLoad) {
   // Three long objects of which two are live at a time leave no room for sharing the fourth.
   const Problem problem = problem_of(
