@@ -17,6 +17,7 @@
 #include "offline/export/export_words.h"
 #include "offline/export/sqlite_rows.h"
 #include "offline/export/sqlite_schema.h"
+#include "offline/report/report_words.h"
 #include "offline/report/units.h"
 #include "proto/trace/names.h"
 
@@ -28,22 +29,6 @@ using MaybeText = std::optional<std::string>;
 
 MaybeNumber unless_none(std::uint32_t value) {
   return value == kNone ? std::nullopt : MaybeNumber(value);
-}
-
-std::string_view state_words(StateAtPeak state) {
-  switch (state) {
-    case StateAtPeak::kUsed:
-      return "used";
-    case StateAtPeak::kIdle:
-      return "idle";
-    case StateAtPeak::kUnused:
-      return "unused";
-    case StateAtPeak::kLeaked:
-      return "leaked";
-    case StateAtPeak::kUnknown:
-      return "unknown";
-  }
-  return "unknown";
 }
 
 class DatabaseWriter {
@@ -223,7 +208,7 @@ class DatabaseWriter {
       const Peak& peak = report_.peaks[p];
       rows.add(p + 1, peak.device, peak.bytes, peak.api, peak.until);
       for (const LiveObject& live : peak.objects)
-        objects.add(p + 1, id_of(live.object), state_words(live.state));
+        objects.add(p + 1, id_of(live.object), name_of(live.state));
     }
     SqliteRows live(file_, "live", 3);
     for (const DeviceSavings& device : report_.savings.devices)

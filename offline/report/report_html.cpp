@@ -7,6 +7,7 @@
 #include "offline/report/classic_stream.h"
 #include "offline/report/line_suffix.h"
 #include "offline/report/report_formats.h"
+#include "offline/report/report_words.h"
 #include "offline/report/units.h"
 
 namespace drgpum {
@@ -90,22 +91,6 @@ std::string site_of(const Report& report, std::uint32_t object) {
   return text;
 }
 
-std::string_view word(StateAtPeak state) {
-  switch (state) {
-    case StateAtPeak::kUsed:
-      return "used";
-    case StateAtPeak::kIdle:
-      return "idle";
-    case StateAtPeak::kUnused:
-      return "never used";
-    case StateAtPeak::kLeaked:
-      return "leaked";
-    case StateAtPeak::kUnknown:
-      return "live";
-  }
-  return "";
-}
-
 void write_peak(const Report& report, std::ostream& out) {
   if (report.peaks.empty()) return;
   const Peak& peak = report.peaks.front();
@@ -115,7 +100,7 @@ void write_peak(const Report& report, std::ostream& out) {
     const LiveObject& live = peak.objects[i];
     const std::uint64_t size = report.evidence.objects[live.object].size;
     out << "<tr><td class=n>" << iec_bytes(size) << "<td class=n>" << percent_of(size, peak.bytes)
-        << "<td>" << word(live.state) << "<td><code>" << escaped(report.label(live.object))
+        << "<td>" << word_for(live.state) << "<td><code>" << escaped(report.label(live.object))
         << "</code><td>" << site_of(report, live.object) << "</tr>\n";
   }
   out << "</table>\n";

@@ -9,28 +9,13 @@
 #include "offline/report/pressure_forms.h"
 #include "offline/report/programs.h"
 #include "offline/report/report_json_more.h"
+#include "offline/report/report_words.h"
 #include "proto/trace/names.h"
 
 namespace drgpum {
 namespace {
 
 constexpr std::size_t kMaxListedCalls = 100;
-
-std::string_view word(StateAtPeak state) {
-  switch (state) {
-    case StateAtPeak::kUsed:
-      return "used";
-    case StateAtPeak::kIdle:
-      return "idle";
-    case StateAtPeak::kUnused:
-      return "unused";
-    case StateAtPeak::kLeaked:
-      return "leaked";
-    case StateAtPeak::kUnknown:
-      return "unknown";
-  }
-  return "idle";
-}
 
 }  // namespace
 
@@ -167,7 +152,7 @@ void ReportWriter::peaks() {
     for (const LiveObject& live : peak.objects) {
       json_.begin_object();
       json_.field("id", e_.objects[live.object].id);
-      json_.field("state", word(live.state));
+      json_.field("state", name_of(live.state));
       json_.end_object();
     }
     json_.end_array();

@@ -36,6 +36,22 @@ std::string_view word_for(StateAtPeak state) {
   return "";
 }
 
+std::string_view name_of(StateAtPeak state) {
+  switch (state) {
+    case StateAtPeak::kUsed:
+      return "used";
+    case StateAtPeak::kIdle:
+      return "idle";
+    case StateAtPeak::kUnused:
+      return "unused";
+    case StateAtPeak::kLeaked:
+      return "leaked";
+    case StateAtPeak::kUnknown:
+      return "unknown";
+  }
+  return "unknown";
+}
+
 std::string states_of(const Evidence& e, const Peak& peak) {
   std::array<std::uint64_t, kMostStates> bytes{};
   for (const LiveObject& live : peak.objects)

@@ -11,7 +11,8 @@
 namespace drgpum {
 
 std::string words_of(std::string_view pattern);  // "late_deallocation": "late deallocation"
-std::string_view word_for(StateAtPeak state);
+std::string_view word_for(StateAtPeak state);  // "never used", "live"
+std::string_view name_of(StateAtPeak state);   // as in JSON and tables: "unused", "unknown"
 // "2.0 MiB used, 1.0 MiB idle"
 std::string states_of(const Evidence& evidence, const Peak& peak);
 // Where the object is allocated: "main app.cu:12", "0x1009", or nothing.
