@@ -35,3 +35,13 @@ function(drgpum_test file)
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS "unit;${ARG_LABELS}" TIMEOUT 600)
 endfunction()
+
+# Tests that look at the web page as well: what they need of it they leave out, and say so, in a
+# build without the web application.
+function(drgpum_page_tests)
+  get_property(missing GLOBAL PROPERTY DRGPUM_WITHOUT_PAGE)
+  if(missing)
+    set_property(TEST ${ARGV} APPEND PROPERTY ENVIRONMENT DRGPUM_WITHOUT_PAGE=1)
+    set_property(TEST ${ARGV} PROPERTY SKIP_RETURN_CODE 77)
+  endif()
+endfunction()

