@@ -53,7 +53,7 @@ TEST(DeviceMemory, StartsAtTheSameAddressInEveryRun) {
 }
 
 // With vm.mmap_rnd_bits at its most, libraries and buffers lie from 0x6fff'0000'0000 up and programs from
-// 0x5555'0000'0000: addresses there would be taken in some runs, or told from the program's in none.
+// 0x5555'0000'0000: device addresses there would clash with theirs in some runs.
 TEST(DeviceMemory, LiesWhereTheKernelPutsNothing) {
   for (const BlockKind kind : {BlockKind::kDevice, BlockKind::kManaged, BlockKind::kPinned}) {
     const Held held(request(kMiB, kind, 0));
