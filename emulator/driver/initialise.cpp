@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <mutex>
 #include <string>
 
 #include <dlfcn.h>
@@ -15,12 +16,11 @@ namespace {
 constexpr int kDriverVersion = 13000;
 
 // Loads the library that CUDA_INJECTION64_PATH names and calls its InitializeInjection, as NVIDIA's
-// driver does (CUPTI documentation, "CUPTI initialization"). Once, and with no lock held: the tool
-// calls back into the machine.
+// driver does (CUPTI documentation, "CUPTI initialization"). The machine's lock is free: the tool
+// calls back into it.
 void load_injection() {
-  static std::atomic<bool> loaded{false};
   const char* path = std::getenv("CUDA_INJECTION64_PATH");
-  if (path == nullptr || *path == 0 || loaded.exchange(true)) return;
+  if (path == nullptr || *path == 0) return;
   MachineCore& core = MachineCore::instance();
   void* tool = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
   if (tool == nullptr) {
@@ -35,12 +35,25 @@ void load_injection() {
                                          "program runs without the tool");
 }
 
+// Threads that come meanwhile wait, so that the tool sees their calls. The tool itself may call
+// cuInit.
+void load_injection_once() {
+  static thread_local bool loads = false;
+  static std::once_flag once;
+  if (loads) return;
+  std::call_once(once, [] {
+    loads = true;
+    load_injection();
+    loads = false;
+  });
+}
+
 }  // namespace
 
 CUresult cuInit(unsigned flags) {
   if (flags != 0) return CUDA_ERROR_INVALID_VALUE;
   const CUresult result = MachineCore::instance().initialise();
-  if (result == CUDA_SUCCESS) load_injection();
+  if (result == CUDA_SUCCESS) load_injection_once();
   return result;
 }
 
