@@ -3,10 +3,13 @@
 
 #include "emulator/driver/call_api.h"
 
+#include <algorithm>
 #include <atomic>
+#include <iterator>
 #include <mutex>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include <pthread.h>
 
@@ -34,6 +37,17 @@ std::string symbol_of(CUfunction launched) {
     return it->second->name;
   const auto it = core.kernels.find(launched);
   return it != core.kernels.end() ? it->second->name : std::string();
+}
+
+// Of calls that look something up or wait, tools make some in callbacks without harm.
+bool gives_work(std::string_view function) {
+  constexpr std::string_view kBeginnings[] = {
+      "cuLaunch",      "cuModuleLoad", "cuLibraryLoad", "cuStreamCreate", "cuStreamDestroy",
+      "cuMemAlloc",    "cuMemFree",    "cuMemcpy",      "cuMemset",       "cuEventRecord",
+      "cuGraphLaunch", "cuCtxCreate",  "cuCtxDestroy",
+  };
+  return std::any_of(std::begin(kBeginnings), std::end(kBeginnings),
+                     [&](std::string_view begins) { return function.starts_with(begins); });
 }
 
 void tell(Site site, const ApiFunction& function, const void* parameters, CUfunction launched,
@@ -72,6 +86,10 @@ CUresult begin_call(const ApiFunction& function) {
   if (in_forked_child.load(std::memory_order_relaxed)) return CUDA_ERROR_NOT_INITIALIZED;
   MachineCore& core = MachineCore::instance();
   if (!core.is_initialised()) return function.early ? CUDA_SUCCESS : CUDA_ERROR_NOT_INITIALIZED;
+  if (calls_are_forbidden() && gives_work(function.name)) {
+    core.log(std::string(function.name) + " was called in a callback of the Sanitizer library");
+    return CUDA_ERROR_NOT_PERMITTED;
+  }
   return CUDA_SUCCESS;
 }
 

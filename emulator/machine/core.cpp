@@ -22,6 +22,19 @@ struct InObserver {
   ~InObserver() { --observer_depth; }
 };
 
+thread_local bool forbidden = false;
+
+class Forbidding {
+ public:
+  explicit Forbidding(bool forbids) : before_(forbidden) { forbidden |= forbids; }
+  ~Forbidding() { forbidden = before_; }
+  Forbidding(const Forbidding&) = delete;
+  Forbidding& operator=(const Forbidding&) = delete;
+
+ private:
+  bool before_;
+};
+
 void write_all(int file, std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = ::write(file, text.data(), text.size());
@@ -34,6 +47,10 @@ void write_all(int file, std::string_view text) {
 
 bool inside_observer() {
   return observer_depth != 0;
+}
+
+bool calls_are_forbidden() {
+  return forbidden;
 }
 
 MachineCore& MachineCore::instance() {
@@ -117,8 +134,10 @@ void MachineCore::tell_observers(const std::function<void(Observer&)>& tell) {
     observers = observers_;
   }
   const InObserver inside;
-  for (Observer* observer : *observers)
+  for (Observer* observer : *observers) {
+    const Forbidding forbidding(observer->forbids_calls());
     tell(*observer);
+  }
 }
 
 void MachineCore::add_observer(Observer* observer) {

@@ -156,6 +156,8 @@ class MachineCore final : public Machine {
 
 // True while this thread runs an observer's callback: calls made from there are not reported.
 bool inside_observer();
+// And when that observer is not to give devices work.
+bool calls_are_forbidden();
 
 // Holds the machine's lock. What is to be told to observers is kept until the lock is free.
 class Section {

@@ -200,6 +200,8 @@ struct ActivityEvent {
 class Observer {
  public:
   virtual ~Observer() = default;
+  // Whether CUDA calls that give a device work are refused while it is being told something.
+  [[nodiscard]] virtual bool forbids_calls() const { return false; }
   virtual void on_api(const ApiCall&) {}
   virtual void on_context(const ContextEvent&) {}
   virtual void on_stream(const StreamEvent&) {}

@@ -16,6 +16,8 @@ class Reporter final : public Observer {
   Reporter(Machine* machine, CallbackGate& gate, PatchTable& patches)
       : machine_(machine), gate_(gate), patches_(patches) {}
 
+  // CUDA calls in the Sanitizer library's callbacks may hang, says its reference manual.
+  [[nodiscard]] bool forbids_calls() const override { return true; }
   void on_api(const ApiCall& call) override;
   void on_context(const ContextEvent& event) override;
   void on_stream(const StreamEvent& event) override;

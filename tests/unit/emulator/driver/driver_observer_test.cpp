@@ -304,5 +304,28 @@ TEST_F(Observed, CallsFromACallbackAreNotReported) {
   EXPECT_EQ(recorder_.take(), "enter cuMemAlloc_v2\nalloc 8\nexit cuMemAlloc_v2 = 0");
 }
 
+// As the Sanitizer library does, in whose callbacks CUDA calls may hang on a GPU.
+TEST_F(Observed, AnObserverMayForbidCallsThatGiveWork) {
+  struct Caller : Observer {
+    [[nodiscard]] bool forbids_calls() const override { return true; }
+    void on_memory(const MemoryEvent&) override {
+      int count = 0;
+      EXPECT_CUDA(cuDeviceGetCount(&count));
+      CUdeviceptr address = 0;
+      EXPECT_EQ(cuMemAlloc(&address, 8), CUDA_ERROR_NOT_PERMITTED);
+      EXPECT_EQ(cuMemsetD8(1, 0, 8), CUDA_ERROR_NOT_PERMITTED);
+      EXPECT_EQ(cuLaunchKernel(nullptr, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr),
+                CUDA_ERROR_NOT_PERMITTED);
+      asked = true;
+    }
+    bool asked = false;
+  } caller;
+  drgpum_emulator_machine()->add_observer(&caller);
+  allocate(8);
+  EXPECT_TRUE(caller.asked);
+  drgpum_emulator_machine()->remove_observer(&caller);
+  allocate(8);
+}
+
 }  // namespace
 }  // namespace drgpum::emulator
