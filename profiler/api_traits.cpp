@@ -74,6 +74,7 @@ constexpr KnownApi kKnownApis[] = {
     {"cuStreamAddCallback", ApiRole::kHostFunction},
     {"cudaDeviceReset", ApiRole::kResetDevice},
     {"cuDevicePrimaryCtxReset", ApiRole::kResetDevice},
+    {"cuCtxDestroy", ApiRole::kEndContext},
     {"cudaProfilerStart", ApiRole::kProfilerStart},
     {"cuProfilerStart", ApiRole::kProfilerStart},
     {"cudaProfilerStop", ApiRole::kProfilerStop},

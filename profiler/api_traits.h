@@ -36,6 +36,7 @@ enum class ApiRole : std::uint8_t {
   kCreateStream,  // word 1: flags
   kHostFunction,  // word 0: stream
   kResetDevice,
+  kEndContext,  // word 0: context
   kProfilerStart,
   kProfilerStop,
 };

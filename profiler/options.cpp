@@ -74,6 +74,12 @@ Status read_mode(std::string_view text, Mode* mode) {
   return Ok{};
 }
 
+Status read_device(std::string_view text, Options* options) {
+  RETURN_IF_ERROR(read_choice(text, "gpu", "emulated", &options->emulated));
+  options->device_reduction = !options->emulated;
+  return Ok{};
+}
+
 struct Variable {
   const char* name;
   Status (*read)(const std::string& value, Options* options);
@@ -103,10 +109,6 @@ constexpr Variable kVariables[] = {
      [](const std::string& v, Options* o) { return read_bytes(v, &o->map_memory); }},
     {"DRGPUM_BLOCK_SAMPLING",
      [](const std::string& v, Options* o) { return read_positive(v, &o->block_every); }},
-    {"DRGPUM_MAP_REDUCTION",
-     [](const std::string& v, Options* o) {
-       return read_choice(v, "host", "device", &o->device_reduction);
-     }},
     {"DRGPUM_CAPTURE_RANGE",
      [](const std::string& v, Options* o) -> Status {
        return o->capture_range = v == "none" ? "" : v, Ok{};
@@ -114,8 +116,11 @@ constexpr Variable kVariables[] = {
     {"DRGPUM_APPLICATION_PID",
      [](const std::string& v, Options* o) { return read_number(v, &o->application_pid); }},
     {"DRGPUM_DEVICE_KIND",
+     [](const std::string& v, Options* o) { return read_device(v, o); }},
+    // After the kind of the device, which decides it otherwise.
+    {"DRGPUM_MAP_REDUCTION",
      [](const std::string& v, Options* o) {
-       return read_choice(v, "gpu", "emulated", &o->emulated);
+       return read_choice(v, "host", "device", &o->device_reduction);
      }},
     {"DRGPUM_SANITIZER_LIB",
      [](const std::string& v, Options* o) -> Status { return o->sanitizer_library = v, Ok{}; }},

@@ -40,7 +40,9 @@ struct Options {
   std::string capture_range;
   std::uint64_t application_pid = 0;         // DRGPUM_APPLICATION_PID: record only this process
   bool emulated = false;                     // DRGPUM_DEVICE_KIND=emulated
-  bool device_reduction = false;             // DRGPUM_MAP_REDUCTION=device: by the pattern kernels
+  // DRGPUM_MAP_REDUCTION=device|host: who reduces access maps, the pattern kernels or the host. The
+  // kernels, without it, but on the emulated device their native twin, the host's reduction.
+  bool device_reduction = true;
   std::string sanitizer_library;             // DRGPUM_SANITIZER_LIB
   std::string report_to;                     // DRGPUM_STATUS_FILE: told the trace and failures
   bool timing = false;                       // DRGPUM_PASS=timing: times, and no accesses

@@ -74,7 +74,8 @@ class Inside {
 
 }  // namespace
 
-std::unique_ptr<PatternKernels> PatternKernels::load(sanitizer::Context context) {
+std::unique_ptr<PatternKernels> PatternKernels::load(const sanitizer::SanitizerApi& api,
+                                                     sanitizer::Context context) {
   constexpr unsigned kNonBlocking = 1;  // CU_STREAM_NON_BLOCKING
   const Inside inside(context);
   if (!inside) return nullptr;
@@ -85,7 +86,9 @@ std::unique_ptr<PatternKernels> PatternKernels::load(sanitizer::Context context)
   if (call.load_module(&module, device::pattern_image().data()) != 0 ||
       call.get_function(&kernels->sum_cells_, module, device::kSumCellsKernel) != 0 ||
       call.get_function(&kernels->find_runs_, module, device::kFindRunsKernel) != 0 ||
-      call.create_stream(&kernels->stream_, kNonBlocking) != 0) {
+      call.create_stream(&kernels->stream_, kNonBlocking) != 0 ||
+      api.get_stream_handle(context, static_cast<sanitizer::Stream>(kernels->stream_),
+                            &kernels->handle_) != sanitizer::Code::kSuccess) {
     return nullptr;
   }
   return kernels;

@@ -46,6 +46,13 @@ class Recorder {
     write(record);
   }
 
+  // After the API it is about, without ending calls that came later.
+  template <typename T>
+  void write_about(ApiId api, const T& record) {
+    if (kept(api) != nullptr) write_kept();
+    write(record);
+  }
+
   void finish();   // closes the file in order
   void abandon();  // in a forked child
 

@@ -49,17 +49,15 @@ Session::Session(Setup setup)
       recorder_(std::move(const_cast<Setup&>(setup_).writer)),
       python_frames_(setup_.python),
       sampler_(setup_.options),
-      capturing_(setup_.options.capture_range.empty()) {}
+      capturing_(setup_.options.capture_range.empty()),
+      reader_(setup_.api, setup_.options, scratch_memory(), &map_traffic_),
+      waiting_reader_(setup_.api, setup_.options, scratch_memory(), &map_traffic_),
+      reductions_([this](ReductionQueue::Work& work) { reduce_waiting(work); }) {}
 
 Session::~Session() = default;
 
 std::uint64_t Session::now() const {
   return monotonic_ns() - setup_.start_ns;
-}
-
-Session::MapTraffic Session::map_traffic() const {
-  const std::lock_guard reading(harvest_mutex_);
-  return {map_bytes_, fetched_bytes_};
 }
 
 std::string Session::failure() const {
@@ -166,10 +164,13 @@ void Session::on_resource(ThreadState& thread, std::uint32_t id, const void* dat
 void Session::on_context_created(const sanitizer::ContextData& data) {
   const DeviceId device{static_cast<std::uint32_t>(data.device)};
   trace::DeviceRecord described = describe_device(device);
-  const Lock lock(mutex_);
-  if (!contexts_.contains(data.context)) {
-    create_context(lock, data.context, data.device, &described);
+  ContextPointer context;
+  {
+    const Lock lock(mutex_);
+    if (contexts_.contains(data.context)) return;
+    context = create_context(lock, data.context, data.device, &described);
   }
+  make_patterns_ready(context);
 }
 
 Session::ContextPointer Session::create_context(const Lock& lock, sanitizer::Context handle,
@@ -213,19 +214,16 @@ Session::ContextPointer Session::context_of(const Lock& lock, sanitizer::Context
 }
 
 void Session::on_context_destroyed(ThreadState&, const sanitizer::ContextData& data) {
-  ContextPointer context;
-  {
-    const Lock lock(mutex_);
-    const auto found = contexts_.find(data.context);
-    if (found == contexts_.end()) return;
-    context = found->second;
-  }
-  drain_context(context);
+  // As a rule done when the call was entered; the driver may hold what the other thread needs.
+  settle_context(data.context, Patience{1000});
   const Lock lock(mutex_);
+  const auto found = contexts_.find(data.context);
+  if (found == contexts_.end()) return;
+  const ContextPointer context = found->second;
   context->ended = true;
   recorder_.write_after_kept(trace::ContextEndRecord{context->id, recorder_.next_api()});
   live_.remove_of_context(context->id);
-  contexts_.erase(data.context);
+  contexts_.erase(found);
   past_contexts_.push_back(context);
   if (last_context_ == context) last_context_.reset();
 }
@@ -316,7 +314,9 @@ trace::GpuApi Session::new_api(const Lock& lock, ThreadState& thread, trace::Api
 
 void Session::cover(trace::CoverageKind kind, std::string text, std::optional<ApiId> api,
                     std::uint64_t count, ObjectId object) {
-  recorder_.write_after_kept(trace::CoverageRecord{kind, api, object, count, std::move(text)});
+  const trace::CoverageRecord record{kind, api, object, count, std::move(text)};
+  if (api) return recorder_.write_about(*api, record);
+  recorder_.write_after_kept(record);
 }
 
 void Session::drain() noexcept {
@@ -332,8 +332,10 @@ void Session::drain() noexcept {
       for (const auto& [handle, context] : contexts_)
         contexts.push_back(context);
     }
-    for (const ContextPointer& context : contexts)
+    for (const ContextPointer& context : contexts) {
       drain_context(context);
+      settle_maps(context, kPatience);
+    }
   } catch (const std::exception& error) {
     disable(error.what());
   } catch (...) {
@@ -348,10 +350,17 @@ void Session::finish(bool exit_code_known, int exit_code) noexcept {
   try {
     const Lock lock(mutex_);
     settle_told(lock);
-    if (!in_flight_.empty()) {
+    const auto waiting = static_cast<std::uint64_t>(
+        std::count_if(in_flight_.begin(), in_flight_.end(),
+                      [](const LaunchInFlight& launch) { return launch.waits; }));
+    if (in_flight_.size() != waiting) {
       cover(trace::CoverageKind::kLostRecords,
             "launches whose accesses were still on the device at the end", std::nullopt,
-            in_flight_.size());
+            in_flight_.size() - waiting);
+    }
+    if (waiting != 0) {
+      cover(trace::CoverageKind::kLostRecords,
+            "launches whose access maps were still on the device at the end", std::nullopt, waiting);
     }
     if (unsampled_ != 0) {
       cover(trace::CoverageKind::kUnsampledLaunch, "launches that the options left out",

@@ -16,9 +16,11 @@
 
 #include "profiler/host_modules.h"
 #include "profiler/kernel_filter.h"
+#include "profiler/map_reader.h"
 #include "profiler/options.h"
 #include "profiler/python_frames.h"
 #include "profiler/recorder.h"
+#include "profiler/reduction_queue.h"
 #include "profiler/session_state.h"
 #include "profiler/told.h"
 #include "proto/sanitizer/abi.h"
@@ -57,12 +59,7 @@ class Session {
   // In a forked child: no record is written any more.
   void abandon() noexcept;
 
-  // Bytes of the access maps of touched objects, and of what crossed to the host instead.
-  struct MapTraffic {
-    std::uint64_t map_bytes = 0;
-    std::uint64_t crossed = 0;
-  };
-  [[nodiscard]] MapTraffic map_traffic() const;
+  [[nodiscard]] const MapTraffic& map_traffic() const { return map_traffic_; }
 
   // Empty, or why recording stopped.
   [[nodiscard]] std::string failure() const;
@@ -70,6 +67,8 @@ class Session {
  private:
   using Lock = std::unique_lock<std::mutex>;
   using ContextPointer = std::shared_ptr<ContextState>;
+  using Patience = std::chrono::milliseconds;  // with maps that are just being reduced
+  static constexpr Patience kPatience{30'000};  // where the driver holds no lock
 
   // session.cpp: dispatch, contexts, streams, and what all others need.
   void dispatch(ThreadState& thread, sanitizer::Domain domain, std::uint32_t id, const void* data);
@@ -190,19 +189,22 @@ class Session {
                  std::uint64_t submitted);
   void harvest();
   void read_back(const std::vector<LaunchInFlight*>& launches);
+  bool write_marks(const Lock& lock, LaunchInFlight* launch, const unsigned char* bytes);
   void write_accesses(const Lock&, const LaunchInFlight& launch, const unsigned char* bytes);
   void drain_context(const ContextPointer& context);
 
   // session_maps.cpp: access maps of launches that are read back.
-  HarvestedMaps read_maps(const LaunchInFlight& launch, const unsigned char* bytes);
-  void reduce_on_device(const LaunchInFlight& launch, std::span<TouchedMap> maps);
-  bool reduce_batch(const LaunchInFlight& launch, std::span<TouchedMap*> batch);
-  bool fetch_batch(const LaunchInFlight& launch, std::span<TouchedMap*> batch,
-                   const std::vector<device::MapJob>& jobs);
-  bool fetch_runs(const LaunchInFlight& launch, TouchedMap& map, const device::MapJob& job);
-  bool read_raw(const LaunchInFlight& launch, TouchedMap& map);
-  bool fetch(const LaunchInFlight& launch, void* to, std::uint64_t address, std::uint64_t bytes);
-  std::optional<Region> scratch(ContextState& context, std::uint64_t bytes);
+  ScratchMemory scratch_memory();
+  std::optional<Region> reserve_scratch(ContextState& context, std::uint64_t bytes);
+  void make_patterns_ready(const ContextPointer& context);
+  bool may_wait(const Lock&, const LaunchInFlight& launch) const;
+  bool leave_waiting(const Lock&, LaunchInFlight* launch, const unsigned char* bytes);
+  void reduce_waiting(ReductionQueue::Work& work) noexcept;
+  void load_patterns(ContextState& context);
+  void do_waiting(ReductionQueue::Work& work, MapReader& reader, bool may_launch);
+  void settle_maps(const ContextPointer& context, Patience patience);
+  void settle_context(sanitizer::Context handle, Patience patience);
+  void note_touched(const Lock&, const LaunchInFlight& launch, const unsigned char* bytes);
   void write_maps(const Lock&, const LaunchInFlight& launch, const unsigned char* bytes,
                   const HarvestedMaps& maps);
 
@@ -252,10 +254,11 @@ class Session {
   std::uint32_t next_cubin_ = 0;
   std::atomic<std::uint32_t> next_thread_{0};
   std::uint64_t block_sampled_ = 0;     // launches
-  std::vector<unsigned char> staging_;  // under harvest_mutex_, as are the next three
-  std::vector<std::uint32_t> map_staging_;
-  std::uint64_t map_bytes_ = 0;      // of the maps of touched objects
-  std::uint64_t fetched_bytes_ = 0;  // what of them and of their summaries crossed
+  MapTraffic map_traffic_;
+  std::vector<unsigned char> staging_;  // under harvest_mutex_, as is the next
+  MapReader reader_;
+  MapReader waiting_reader_;   // of the thread that reduces
+  ReductionQueue reductions_;  // last: its thread uses the others
 };
 
 }  // namespace drgpum::profiler

@@ -145,6 +145,12 @@ void Session::on_role_enter(ThreadState& thread, const ApiData& data) {
       const ContextPointer context = context_of(lock, data.context);
       return issue_synchronize(lock, thread, *context, false);
     }
+    // Here the driver holds no lock that reducing maps needs, as it may once the context goes.
+    case ApiRole::kResetDevice:
+      return settle_context(data.context, kPatience);
+    case ApiRole::kEndContext:
+      return settle_context(reinterpret_cast<sanitizer::Context>(parameter_word(call.parameters, 0)),
+                            kPatience);
     default:
       return;
   }

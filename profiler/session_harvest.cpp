@@ -71,23 +71,37 @@ void Session::read_back(const std::vector<LaunchInFlight*>& launches) {
   const auto slot_of = [&](const LaunchInFlight& launch) {
     return staging_.data() + (launch.region.address - begin);
   };
-  std::vector<HarvestedMaps> maps(launches.size());
-  for (std::size_t i = 0; i < launches.size() && code == Code::kSuccess; ++i) {
-    maps[i] = read_maps(*launches[i], slot_of(*launches[i]));
-  }
-  const Lock lock(mutex_);
-  for (std::size_t i = 0; i < launches.size(); ++i) {
-    LaunchInFlight* launch = launches[i];
-    if (code == Code::kSuccess) {
-      write_accesses(lock, *launch, slot_of(*launch));
-      write_sites(lock, *launch, slot_of(*launch));
-      if (options_.mode == Mode::kIntra) write_maps(lock, *launch, slot_of(*launch), maps[i]);
-    } else {
-      cover(trace::CoverageKind::kLostRecords, "the launch's marks could not be read back",
-            launch->api);
+  std::vector<LaunchInFlight*> with_maps;  // to be read whole
+  {
+    const Lock lock(mutex_);
+    for (LaunchInFlight* launch : launches) {
+      if (code != Code::kSuccess) {
+        cover(trace::CoverageKind::kLostRecords, "the launch's marks could not be read back",
+              launch->api);
+      } else if (write_marks(lock, launch, slot_of(*launch))) {
+        with_maps.push_back(launch);
+        continue;
+      } else if (launch->waits) {
+        continue;
+      }
+      drop_launch(lock, launch);
     }
+  }
+  for (LaunchInFlight* launch : with_maps) {
+    const HarvestedMaps maps = reader_.read(*launch, slot_of(*launch), nullptr);
+    const Lock lock(mutex_);
+    write_maps(lock, *launch, slot_of(*launch), maps);
     drop_launch(lock, launch);
   }
+}
+
+// True when the launch has maps that are to be read now.
+bool Session::write_marks(const Lock& lock, LaunchInFlight* launch, const unsigned char* bytes) {
+  write_accesses(lock, *launch, bytes);
+  write_sites(lock, *launch, bytes);
+  if (options_.mode != Mode::kIntra) return false;
+  note_touched(lock, *launch, bytes);
+  return !may_wait(lock, *launch) || !leave_waiting(lock, launch, bytes);
 }
 
 void Session::write_accesses(const Lock&, const LaunchInFlight& launch,
@@ -129,9 +143,10 @@ void Session::drain_context(const ContextPointer& context) {
   }
   std::sort(busy.begin(), busy.end());
   busy.erase(std::unique(busy.begin(), busy.end()), busy.end());
-  for (sanitizer::StreamHandle stream : busy) {
-    if (api_.stream_synchronize(stream) != Code::kSuccess) return;
-  }
+  const bool done = std::all_of(busy.begin(), busy.end(), [&](sanitizer::StreamHandle stream) {
+    return api_.stream_synchronize(stream) == Code::kSuccess;
+  });
+  if (!done) return;
   {
     const Lock lock(mutex_);
     note_done(lock, *context, nullptr, submitted);

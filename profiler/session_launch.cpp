@@ -262,14 +262,17 @@ void Session::begin_launch(ThreadState& thread, const sanitizer::LaunchData& dat
 }
 
 // Room in the tool's device memory, which grows up to its budget. On the emulated device, where
-// kernels have run when their launch returns, what is in flight is read back before more is taken.
+// kernels have run when their launch returns, what is in flight is read back before more is taken,
+// and maps that wait to be reduced give way before a launch does.
 std::optional<Region> Session::reserve(Lock& lock, ContextState& context, LaunchMemory& memory,
                                        std::uint64_t bytes) {
   if (auto region = memory.reserve(bytes)) return region;
   if (options_.emulated && in_flight_.size() > 1) {
     const ContextPointer pointer = context_of(lock, context.handle);
+    const bool is_last_way = memory.chunk_to_add(bytes) == 0;
     lock.unlock();
     drain_context(pointer);
+    if (is_last_way) settle_maps(pointer, Patience{0});
     lock.lock();
     if (auto region = memory.reserve(bytes)) return region;
   }
@@ -334,6 +337,8 @@ void Session::plan_maps_of(Lock& lock, LaunchInFlight& launch, const KernelState
   const auto region = reserve(lock, context, context.maps, launch.plan.bytes);
   if (region) {
     launch.map_region = *region;
+    context.maps_out += region->bytes;
+    context.most_maps_out = std::max(context.most_maps_out, context.maps_out);
     return;
   }
   launch.plan = {};
@@ -448,7 +453,11 @@ void Session::end_launch(ThreadState& thread) {
 
 void Session::drop_launch(const Lock&, LaunchInFlight* launch) {
   if (launch->region.bytes != 0) launch->context->memory.release(launch->region);
-  if (launch->map_region.bytes != 0) launch->context->maps.release(launch->map_region);
+  if (launch->map_region.bytes != 0) {
+    ContextState& context = *launch->context;
+    context.maps.release(launch->map_region);
+    (launch->waits ? context.maps_waiting : context.maps_out) -= launch->map_region.bytes;
+  }
   in_flight_.erase(launch->self);
 }
 

@@ -77,8 +77,11 @@ struct ContextState {
   GlobalNames globals;
   std::shared_ptr<TableCopy> table;  // the newest; gives its region back to `memory`
   bool memory_refused = false;       // the device had no room for another chunk
-  bool patterns_tried = false;       // under the session's harvest_mutex_, as is the next
-  std::unique_ptr<PatternKernels> patterns;
+  bool reduces = false;  // maps may wait for the pattern kernels, which are there or being loaded
+  std::shared_ptr<const PatternKernels> patterns;
+  std::uint64_t maps_out = 0;       // bytes of maps of launches that have not been read back
+  std::uint64_t most_maps_out = 0;  // the most so far
+  std::uint64_t maps_waiting = 0;   // bytes of maps that wait to be reduced
 };
 
 struct DeviceModule {
@@ -133,6 +136,7 @@ struct LaunchInFlight {
   std::vector<ApiId> same_function;  // further nodes that share the marks
   std::uint64_t submitted = 0;       // its place among submitted launches, from 1; 0: not yet
   bool taken = false;                // some thread is reading it back
+  bool waits = false;                // its maps wait to be reduced on the device
 };
 
 struct EventState {

@@ -303,10 +303,10 @@ void end_tool() noexcept {
     if (const std::string why = live->failure(); !why.empty()) {
       report("failure", "recording stopped: " + why);
     }
-    const Session::MapTraffic traffic = live->map_traffic();
+    const MapTraffic& traffic = live->map_traffic();
     if (traffic.map_bytes != 0 && !options->report_to.empty()) {
-      report("map-bytes",
-             std::to_string(traffic.map_bytes) + " " + std::to_string(traffic.crossed));
+      report("map-bytes", std::to_string(traffic.map_bytes.load()) + " " +
+                              std::to_string(traffic.crossed.load()));
     }
   } catch (...) {
     exit_code_known.store(false);  // out of memory: nothing can be told

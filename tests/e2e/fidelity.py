@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs programs on the emulated device twice, with the native twins of the tool's device code and with
-the device code itself, and compares what is recorded of their kernels' accesses.
+the device code itself, and compares what is recorded of their kernels' accesses. A launch's maps may be
+recorded later than its accesses, so the order of records says nothing.
 
     fidelity.py --drgpum PROGRAM --print-trace PROGRAM PROGRAM...
 """
@@ -21,7 +22,7 @@ def recorded(args, program, folder, *options):
         done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=900)
         if done.returncode != 0:
             sys.exit(f"{command}: exit status {done.returncode}\n{done.stdout}{done.stderr}")
-    return [line for line in done.stdout.splitlines() if line.startswith(KINDS)]
+    return sorted(line for line in done.stdout.splitlines() if line.startswith(KINDS))
 
 
 def main():

@@ -155,7 +155,7 @@ std::string without_noise(std::string line) {
 
 }  // namespace
 
-ScriptedProgram::ScriptedProgram(Options options, bool emulated) {
+ScriptedProgram::ScriptedProgram(Options options, bool emulated, bool maps_wait) {
   library = Library{};
   char folder[] = "/tmp/drgpum-test-XXXXXX";
   folder_ = mkdtemp(folder);
@@ -164,6 +164,7 @@ ScriptedProgram::ScriptedProgram(Options options, bool emulated) {
   setup.api = fake_api();
   setup.abi = "scripted";
   options.emulated = emulated;
+  options.device_reduction &= !emulated && maps_wait;
   intra_ = options.mode == Mode::kIntra;
   setup.options = options;
   auto filter = KernelFilter::make(options);

@@ -16,7 +16,9 @@ namespace drgpum::profiler {
 
 class ScriptedProgram {
  public:
-  explicit ScriptedProgram(Options options = {}, bool emulated = true);
+  // With `maps_wait`, maps go to the thread that reduces them; there is no driver, so it reads them
+  // whole, at some time before drain() returns or the context has ended.
+  explicit ScriptedProgram(Options options = {}, bool emulated = true, bool maps_wait = false);
   ~ScriptedProgram();
 
   // Calls. Words are the parameters of the function, `inside` happens between enter and exit.

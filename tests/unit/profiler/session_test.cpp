@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
+#include <sstream>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -49,8 +51,8 @@ using sanitizer::CopyDirection;
 
 // A context, a patched module, and one object of 4 KiB at 0x10000.
 struct LoadedProgram : ScriptedProgram {
-  explicit LoadedProgram(Options options = {}, bool emulated = true)
-      : ScriptedProgram(std::move(options), emulated) {
+  explicit LoadedProgram(Options options = {}, bool emulated = true, bool maps_wait = false)
+      : ScriptedProgram(std::move(options), emulated, maps_wait) {
     create_context();
     load_module(kModule, ".entry add(\n.entry gemm(");
     malloc(0x10000, 4096);
@@ -239,6 +241,45 @@ TEST(SessionMaps, NeverTakeMoreThanTheBudget) {
     const std::string text = program.trace();
     EXPECT_NE(text.find("\nmap "), std::string::npos) << "some maps fit";
     EXPECT_NE(text.find("coverage kind="), std::string::npos) << "others do not, and that is said";
+  }
+}
+
+std::vector<std::string> sorted_lines(const std::string& text) {
+  std::stringstream all(text);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(all, line);)
+    lines.push_back(line);
+  std::sort(lines.begin(), lines.end());
+  return lines;
+}
+
+// Launches whose maps wait or not, and a way to end.
+std::vector<std::string> maps_of(bool maps_wait, const std::function<void(LoadedProgram&)>& end) {
+  LoadedProgram program(inside_objects(), false, maps_wait);
+  program.malloc(0x40000, 0x40000);
+  for (std::uint64_t i = 0; i < 12; ++i) {
+    program.launch("add", {{0x10000 + 4 * i, 4, device::kReadAccess},
+                           {0x40000 + 4096 * i, 8, device::kWriteAccess}});
+    if (i % 3 == 0) program.synchronize();
+  }
+  end(program);
+  return sorted_lines(program.lines({"access", "map", "coverage"}));
+}
+
+TEST(SessionMaps, ThatWaitAreAllWrittenHoweverTheContextEnds) {
+  const std::function<void(LoadedProgram&)> ends[] = {
+      [](LoadedProgram& program) { program.session().drain(); },
+      [](LoadedProgram& program) { program.destroy_context(); },
+      [](LoadedProgram& program) { program.call("cudaDeviceReset", {}); },
+      [](LoadedProgram& program) { program.call("cuCtxDestroy_v2", {ScriptedProgram::kContext}); },
+  };
+  const std::vector<std::string> expected = maps_of(false, ends[0]);
+  EXPECT_EQ(std::count_if(expected.begin(), expected.end(),
+                          [](const std::string& line) { return line.starts_with("map"); }),
+            24);
+  for (int round = 0; round < 20; ++round) {
+    for (const auto& end : ends)
+      EXPECT_EQ(maps_of(true, end), expected) << round << " " << &end - ends;
   }
 }
 

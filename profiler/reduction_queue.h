@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Launches whose access maps wait to be reduced on their device, and the thread that reduces them:
+// outside of callbacks, because a GPU's Sanitizer library forbids CUDA calls inside them.
+
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include <pthread.h>
+
+namespace drgpum::profiler {
+
+struct ContextState;
+struct LaunchInFlight;
+
+class ReductionQueue {
+ public:
+  struct Work {
+    std::shared_ptr<ContextState> context;
+    LaunchInFlight* launch = nullptr;  // null: make the context's pattern kernels ready
+    std::vector<unsigned char> slot;   // the launch's slot and marks, read back
+  };
+
+  // `does` is called on the thread, one work at a time in the order they were added; it must not
+  // throw. The thread begins with the first work and takes none of the program's signals.
+  explicit ReductionQueue(std::function<void(Work&)> does) : does_(std::move(does)) {}
+  ~ReductionQueue();
+  ReductionQueue(const ReductionQueue&) = delete;
+  ReductionQueue& operator=(const ReductionQueue&) = delete;
+
+  // False, and the work is left to the caller, when there can be no thread.
+  bool add(Work& work);
+
+  // The work of a context that was not begun; work that was is waited for, but no longer than
+  // `patience`. Never call it from the thread itself.
+  std::vector<Work> take_back(const ContextState* context, std::chrono::milliseconds patience);
+
+  // Until all work of the context is done, but no longer than `patience`.
+  void await(const ContextState* context, std::chrono::milliseconds patience);
+
+ private:
+  bool begin();  // under mutex_
+  static void* run(void* queue) noexcept;
+  void work_off();
+
+  std::function<void(Work&)> does_;
+  std::mutex mutex_;  // guards what follows; held for moments only
+  std::condition_variable changed_;
+  std::deque<Work> waiting_;
+  const ContextState* busy_with_ = nullptr;
+  bool has_thread_ = false;
+  bool refused_ = false;  // the system gave no thread
+  bool ends_ = false;
+  pthread_t thread_{};
+};
+
+}  // namespace drgpum::profiler
