@@ -51,12 +51,11 @@ trace::SyncScope scope_of(ApiRole role) {
 const ApiTraits& Session::traits_of_call(sanitizer::Domain domain, std::uint32_t id,
                                          const char* name) {
   static std::array<std::atomic<const ApiTraits*>, 2 * kCachedIds> cache{};
-  static const ApiTraits unknown;
+  static const ApiTraits& unknown = *new ApiTraits;  // never destroyed, as are all: exits make calls
   if (name == nullptr) return unknown;
   const std::size_t base = domain == sanitizer::Domain::kRuntimeApi ? kCachedIds : 0;
   if (id >= kCachedIds) {
-    thread_local ApiTraits beyond;  // no release has as many functions
-    return beyond = traits_of(name);
+    return remember_traits(name);  // no release has as many functions
   }
   std::atomic<const ApiTraits*>& entry = cache[base + id];
   const ApiTraits* known = entry.load(std::memory_order_acquire);
@@ -145,6 +144,12 @@ void Session::on_role_enter(ThreadState& thread, const ApiData& data) {
       const ContextPointer context = context_of(lock, data.context);
       return issue_synchronize(lock, thread, *context, false);
     }
+    case ApiRole::kAlloc:
+    case ApiRole::kPhysical:
+    case ApiRole::kPitchedAlloc:
+    case ApiRole::kAlloc3D:
+    case ApiRole::kArrayAlloc:
+      return make_room(thread, data);
     // Here the driver holds no lock that reducing maps needs, as it may once the context goes.
     case ApiRole::kResetDevice:
       return settle_context(data.context, kPatience);

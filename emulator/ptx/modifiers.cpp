@@ -37,7 +37,8 @@ constexpr Meaning sets(bool Instruction::*flag) {
 
 // Words with one meaning wherever they stand, or whose meaning apply() settles by opcode.
 const std::unordered_map<std::string_view, Meaning>& meanings() {
-  static const std::unordered_map<std::string_view, Meaning> kMeanings = {
+  // Never destroyed: modules are loaded while a program ends.
+  static const auto& kMeanings = *new std::unordered_map<std::string_view, Meaning>{
       {"rn", means(Kind::kRounding, Rounding::kRn)},
       {"rz", means(Kind::kRounding, Rounding::kRz)},
       {"rm", means(Kind::kRounding, Rounding::kRm)},

@@ -229,14 +229,15 @@ constexpr Word<Special> kSpecials[] = {
 
 template <typename T, std::size_t N>
 const T* find_word(const Word<T> (&table)[N], std::string_view word) {
-  static const auto kIndex = [&table] {
-    std::unordered_map<std::string_view, const T*> index;
+  using Index = std::unordered_map<std::string_view, const T*>;
+  static const Index& index = *[&table] {  // never destroyed: modules are loaded while a program ends
+    auto* made = new Index;
     for (const Word<T>& entry : table)
-      index.emplace(entry.word, &entry.value);
-    return index;
+      made->emplace(entry.word, &entry.value);
+    return made;
   }();
-  const auto found = kIndex.find(word);
-  return found == kIndex.end() ? nullptr : found->second;
+  const auto found = index.find(word);
+  return found == index.end() ? nullptr : found->second;
 }
 
 template <typename T, std::size_t N>
