@@ -29,6 +29,7 @@ constexpr KnownApi kKnownApis[] = {
     {"cuMemAllocAsync", ApiRole::kAlloc},
     {"cuMemAllocFromPoolAsync", ApiRole::kAlloc},
     {"cuMemMap", ApiRole::kMap},
+    {"cuMemCreate", ApiRole::kPhysical},
     {"cudaMallocPitch", ApiRole::kPitchedAlloc},
     {"cuMemAllocPitch", ApiRole::kPitchedAlloc},
     {"cudaMalloc3D", ApiRole::kAlloc3D},
@@ -164,6 +165,7 @@ std::uint64_t requested_bytes(ApiRole role, const void* parameters) {
   switch (role) {
     case ApiRole::kAlloc:
     case ApiRole::kMap:
+    case ApiRole::kPhysical:
       return word(1);
     case ApiRole::kPitchedAlloc:
       return word(2) * word(3);

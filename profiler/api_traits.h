@@ -15,6 +15,7 @@ enum class ApiRole : std::uint8_t {
   kOther,
   kAlloc,         // word 1: bytes asked for
   kMap,           // cuMemMap: address, bytes
+  kPhysical,      // cuMemCreate; word 1: bytes, for maps to come
   kPitchedAlloc,  // words 2, 3: width in bytes, rows
   kAlloc3D,       // words 1 to 3: width in bytes, height, depth
   kArrayAlloc,

@@ -2,6 +2,7 @@
 #include "profiler/launch_memory.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace drgpum::profiler {
 namespace {
@@ -44,13 +45,32 @@ void LaunchMemory::release(const Region& region) {
 std::uint64_t LaunchMemory::chunk_to_add(std::uint64_t bytes) const {
   const std::uint64_t room = (budget_ - std::min(budget_, total_)) / kAlignment * kAlignment;
   const std::uint64_t least = aligned(bytes);
-  return least <= room ? std::min(std::max(least, kChunkBytes), room) : 0;
+  return least <= room ? std::min(std::bit_ceil(std::max(least, kChunkBytes)), room) : 0;
 }
 
+std::uint64_t LaunchMemory::least_chunk(std::uint64_t bytes) {
+  return aligned(bytes);
+}
+
+// Regions name chunks by number, so a chunk that was dropped leaves its place to another.
 void LaunchMemory::add_chunk(std::uint64_t address, std::uint64_t bytes) {
-  chunks_.push_back({address, bytes, 0, 0});
-  current_ = chunks_.size() - 1;
+  const auto dropped = std::find_if(chunks_.begin(), chunks_.end(),
+                                    [](const Chunk& chunk) { return chunk.bytes == 0; });
+  current_ = static_cast<std::size_t>(dropped - chunks_.begin());
+  if (dropped == chunks_.end()) chunks_.emplace_back();
+  chunks_[current_] = {address, bytes, 0, 0};
   total_ += bytes;
+}
+
+std::vector<std::uint64_t> LaunchMemory::drop_unused() {
+  std::vector<std::uint64_t> addresses;
+  for (Chunk& chunk : chunks_) {
+    if (chunk.regions != 0 || chunk.bytes == 0) continue;
+    addresses.push_back(chunk.address);
+    total_ -= chunk.bytes;
+    chunk = {0, 0, 0, 0};
+  }
+  return addresses;
 }
 
 }  // namespace drgpum::profiler

@@ -27,9 +27,15 @@ class LaunchMemory {
   std::optional<Region> reserve(std::uint64_t bytes);
   void release(const Region& region);
 
-  // Bytes of a chunk that `bytes` would fit into, or 0 when the budget does not allow one.
+  // Bytes of a chunk that `bytes` would fit into, or 0 when the budget does not allow one. Powers of
+  // two as far as there is room, so that requests that grow leave few chunks behind.
   [[nodiscard]] std::uint64_t chunk_to_add(std::uint64_t bytes) const;
+  // Bytes of the smallest one, where the device has no room for that.
+  static std::uint64_t least_chunk(std::uint64_t bytes);
   void add_chunk(std::uint64_t address, std::uint64_t bytes);
+
+  // Takes chunks that nothing is in use of out of the books; returns their addresses.
+  std::vector<std::uint64_t> drop_unused();
 
   [[nodiscard]] std::uint64_t total_bytes() const { return total_; }
 

@@ -5,6 +5,21 @@
 
 namespace drgpum::profiler {
 
+std::uint64_t LiveObjects::device_bytes(ContextId context) const {
+  const auto found = device_bytes_.find(context.value);
+  return found == device_bytes_.end() ? 0 : found->second;
+}
+
+void LiveObjects::count(const LiveObject& object, bool added) {
+  using trace::ObjectKind;
+  const bool elsewhere = object.kind == ObjectKind::kHostPinned ||
+                         object.kind == ObjectKind::kManaged ||
+                         object.kind == ObjectKind::kImported;
+  if (elsewhere) return;
+  const std::uint64_t bytes = object.end - object.begin;
+  device_bytes_[object.context.value] += added ? bytes : std::uint64_t{0} - bytes;
+}
+
 const LiveObject* LiveObjects::find(std::uint64_t address) const {
   const LiveObject* part = parts_.find(address);
   return part != nullptr ? part : find_allocation(address);
@@ -37,6 +52,7 @@ std::vector<LiveObject> LiveObjects::insert(const LiveObject& object) {
   if (object.begin >= object.end) return {};
   std::vector<LiveObject> displaced = remove_inside(object.begin, object.end);
   by_begin_[object.begin] = object;
+  count(object, true);
   table_.reset();
   for (const LiveObject& part : remove_orphans(object.begin, object.end))
     displaced.push_back(part);
@@ -48,6 +64,7 @@ std::optional<LiveObject> LiveObjects::remove(std::uint64_t begin) {
   if (found == by_begin_.end()) return std::nullopt;
   const LiveObject object = found->second;
   by_begin_.erase(found);
+  count(object, false);
   table_.reset();
   return object;
 }
@@ -57,6 +74,7 @@ std::vector<LiveObject> LiveObjects::remove_of_context(ContextId context) {
   std::erase_if(by_begin_, [&](const auto& entry) {
     if (entry.second.context != context) return false;
     removed.push_back(entry.second);
+    count(entry.second, false);
     return true;
   });
   const auto parts =
@@ -106,6 +124,7 @@ std::vector<LiveObject> LiveObjects::remove_inside(std::uint64_t begin, std::uin
   if (at != by_begin_.begin() && std::prev(at)->second.end > begin) --at;
   while (at != by_begin_.end() && at->second.begin < end) {
     removed.push_back(at->second);
+    count(at->second, false);
     at = by_begin_.erase(at);
   }
   if (!removed.empty()) table_.reset();

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "profiler/live_object.h"
@@ -62,13 +63,18 @@ class LiveObjects {
   std::vector<LiveObject> remove_orphans(std::uint64_t begin, std::uint64_t end);
 
   [[nodiscard]] std::size_t size() const { return by_begin_.size(); }
+  // Of allocations that take the device's memory for as long as they live.
+  [[nodiscard]] std::uint64_t device_bytes(ContextId context) const;
   [[nodiscard]] std::shared_ptr<const ObjectTable> table();
 
  private:
   void add_range(ObjectTable* table, std::uint64_t begin, std::uint64_t end,
                  const LiveObject& object) const;
 
+  void count(const LiveObject& object, bool added);
+
   std::map<std::uint64_t, LiveObject> by_begin_;
+  std::unordered_map<std::uint32_t, std::uint64_t> device_bytes_;  // by context
   LiveParts parts_;
   std::shared_ptr<const ObjectTable> table_;  // null: to be made again
 };

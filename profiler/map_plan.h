@@ -26,10 +26,10 @@ struct MapPlan {
   std::uint64_t bytes = 0;  // of the region
 };
 
-// Every device object gets the best map that fits into what is left of `limit`: cells of
-// 2^`cell_shift` bytes with counts; else without; else wider cells, up to 4 KiB; else none. Objects
-// that `is_likely` names come first, then small ones, so that one large object does not starve the
-// others.
+// Every device object gets a map of at most `limit` bytes together: cells of 2^`cell_shift` bytes with
+// counts. Where there is no room for that, each takes the coarsest map first, of 4 KiB cells, then in
+// turn ever finer ones, then counts, as long as there is room: those that `is_likely` names before
+// others, small ones before large ones, so that one large object does not starve the others.
 MapPlan plan_maps(const ObjectTable& table, std::uint32_t cell_shift, std::uint64_t limit,
                   const std::function<bool(ObjectId)>& is_likely);
 

@@ -157,8 +157,6 @@ class Session {
   void end_launch(ThreadState& thread);
   void disarm(const ThreadState& thread, const sanitizer::LaunchData& data);
   bool wants_launch(const Lock&, KernelState& kernel, const trace::GpuApi& api);
-  std::optional<Region> reserve(Lock& lock, ContextState& context, LaunchMemory& memory,
-                                std::uint64_t bytes);
   void plan_maps_of(Lock& lock, LaunchInFlight& launch, const KernelState& kernel);
   bool arm(Lock& lock, LaunchInFlight& launch, KernelState& kernel,
            const sanitizer::LaunchData& data);
@@ -166,6 +164,17 @@ class Session {
   bool upload_maps(const LaunchInFlight& launch, device::LaunchSlot* slot,
                    sanitizer::StreamHandle stream);
   void drop_launch(const Lock&, LaunchInFlight* launch);
+
+  // session_memory.cpp: the tool's memory on a device.
+  std::optional<Region> reserve(Lock& lock, ContextState& context, LaunchMemory& memory,
+                                std::uint64_t bytes);
+  ScratchMemory scratch_memory();
+  std::optional<Region> reserve_scratch(ContextState& context, std::uint64_t bytes);
+  void make_room(ThreadState& thread, const sanitizer::ApiData& data);
+  bool is_near_full(const Lock&, const ContextState& context, std::uint64_t asked) const;
+  void give_back(sanitizer::Context handle, bool may_wait);
+  void free_chunks(Lock& lock, const ContextState& context,
+                   const std::vector<std::uint64_t>& chunks);
 
   // session_sites.cpp: where in kernels accesses happen.
   void plan_sites(Lock& lock, LaunchInFlight& launch, KernelState& kernel,
@@ -194,8 +203,6 @@ class Session {
   void drain_context(const ContextPointer& context);
 
   // session_maps.cpp: access maps of launches that are read back.
-  ScratchMemory scratch_memory();
-  std::optional<Region> reserve_scratch(ContextState& context, std::uint64_t bytes);
   void make_patterns_ready(const ContextPointer& context);
   bool may_wait(const Lock&, const LaunchInFlight& launch) const;
   bool leave_waiting(const Lock&, LaunchInFlight* launch, const unsigned char* bytes);

@@ -261,38 +261,6 @@ void Session::begin_launch(ThreadState& thread, const sanitizer::LaunchData& dat
         issued);
 }
 
-// Room in the tool's device memory, which grows up to its budget. On the emulated device, where
-// kernels have run when their launch returns, what is in flight is read back before more is taken,
-// and maps that wait to be reduced give way before a launch does.
-std::optional<Region> Session::reserve(Lock& lock, ContextState& context, LaunchMemory& memory,
-                                       std::uint64_t bytes) {
-  if (auto region = memory.reserve(bytes)) return region;
-  if (options_.emulated && in_flight_.size() > 1) {
-    const ContextPointer pointer = context_of(lock, context.handle);
-    const bool is_last_way = memory.chunk_to_add(bytes) == 0;
-    lock.unlock();
-    drain_context(pointer);
-    if (is_last_way) settle_maps(pointer, Patience{0});
-    lock.lock();
-    if (auto region = memory.reserve(bytes)) return region;
-  }
-  const std::uint64_t chunk = memory.chunk_to_add(bytes);
-  if (chunk == 0) {
-    // A table that no launch searches gives way when nothing else can.
-    if (context.table == nullptr || context.table.use_count() != 1) return std::nullopt;
-    context.table.reset();
-    return memory.reserve(bytes);
-  }
-  void* address = nullptr;
-  lock.unlock();
-  const Code code = api_.alloc(context.handle, &address, chunk);
-  lock.lock();
-  context.memory_refused = code != Code::kSuccess || address == nullptr;
-  if (context.memory_refused) return std::nullopt;
-  memory.add_chunk(reinterpret_cast<std::uint64_t>(address), chunk);
-  return memory.reserve(bytes);
-}
-
 bool Session::arm(Lock& lock, LaunchInFlight& launch, KernelState& kernel,
                   const sanitizer::LaunchData& data) {
   ContextState& context = *launch.context;
@@ -326,20 +294,25 @@ bool Session::arm(Lock& lock, LaunchInFlight& launch, KernelState& kernel,
   return uploaded;
 }
 
-// Several launches may be in flight, so one takes no more than a part of the budget.
+// Several launches may be in flight, so one takes no more than a part of the budget; less where the
+// device itself has no room.
 void Session::plan_maps_of(Lock& lock, LaunchInFlight& launch, const KernelState& kernel) {
   constexpr std::uint64_t kLaunchesInFlight = 4;
+  constexpr std::uint64_t kLeast = 64 << 10;  // bytes
   ContextState& context = *launch.context;
   const std::uint32_t cell_shift = kernel.module == nullptr ? 2 : kernel.module->cell_shift;
-  launch.plan = plan_maps(*launch.objects, cell_shift, context.map_budget / kLaunchesInFlight,
-                          [&](ObjectId id) { return kernel.touched.contains(id.value); });
-  if (launch.plan.maps.empty()) return;
-  const auto region = reserve(lock, context, context.maps, launch.plan.bytes);
-  if (region) {
-    launch.map_region = *region;
-    context.maps_out += region->bytes;
-    context.most_maps_out = std::max(context.most_maps_out, context.maps_out);
-    return;
+  for (std::uint64_t limit = context.map_budget / kLaunchesInFlight; limit != 0; limit /= 4) {
+    launch.plan = plan_maps(*launch.objects, cell_shift, limit,
+                            [&](ObjectId id) { return kernel.touched.contains(id.value); });
+    if (launch.plan.maps.empty()) return;
+    if (const auto region = reserve(lock, context, context.maps, launch.plan.bytes)) {
+      launch.map_region = *region;
+      context.maps_out += region->bytes;
+      context.most_maps_out = std::max(context.most_maps_out, context.maps_out);
+      return;
+    }
+    if (!context.memory_refused || launch.plan.bytes <= kLeast) break;
+    limit = std::min(limit, launch.plan.bytes);
   }
   launch.plan = {};
   cover(trace::CoverageKind::kSlotsFull,

@@ -12,31 +12,6 @@ namespace drgpum::profiler {
 
 using sanitizer::Code;
 
-ScratchMemory Session::scratch_memory() {
-  return {[this](ContextState& context, std::uint64_t bytes) {
-            return reserve_scratch(context, bytes);
-          },
-          [this](ContextState& context, const Region& region) {
-            const Lock lock(mutex_);
-            context.memory.release(region);
-          }};
-}
-
-// Room in the tool's memory for as long as a batch lasts.
-std::optional<Region> Session::reserve_scratch(ContextState& context, std::uint64_t bytes) {
-  Lock lock(mutex_);
-  if (auto region = context.memory.reserve(bytes)) return region;
-  const std::uint64_t chunk = context.memory.chunk_to_add(bytes);
-  if (chunk == 0) return std::nullopt;
-  void* address = nullptr;
-  lock.unlock();
-  const bool given = api_.alloc(context.handle, &address, chunk) == Code::kSuccess;
-  lock.lock();
-  if (!given || address == nullptr) return std::nullopt;
-  context.memory.add_chunk(reinterpret_cast<std::uint64_t>(address), chunk);
-  return context.memory.reserve(bytes);
-}
-
 // As soon as there is a context: loading device code later may wait for kernels that run, and those
 // for launches of the program's.
 void Session::make_patterns_ready(const ContextPointer& context) {

@@ -30,14 +30,16 @@ void forward(int signal, siginfo_t* info, void*) {
   errno = saved;
 }
 
-void install_forwarding() {
+// `flags`: SA_RESTART, or 0 while we wait for the child: sanitizers' runtimes keep handlers back until
+// a system call returns.
+void install_forwarding(int flags) {
   for (const int signal : kForwarded) {
     struct sigaction current {};
     sigaction(signal, nullptr, &current);
     if (current.sa_handler == SIG_IGN) continue;  // nohup: the program inherits it
     struct sigaction action {};
     action.sa_sigaction = forward;
-    action.sa_flags = SA_SIGINFO | SA_RESTART;
+    action.sa_flags = SA_SIGINFO | flags;
     sigfillset(&action.sa_mask);
     sigaction(signal, &action, nullptr);
   }
@@ -106,7 +108,7 @@ ChildEnd run_child(const ChildPlan& plan) {
   }
   if (child == 0) become(plan, channel[1], mask, parent);
   child_pid = child;
-  install_forwarding();
+  install_forwarding(0);
   sigprocmask(SIG_SETMASK, &mask, nullptr);
   close(channel[1]);
   const std::string message = read_all(channel[0]);
@@ -115,6 +117,7 @@ ChildEnd run_child(const ChildPlan& plan) {
   while (waitpid(child, &status, 0) < 0 && errno == EINTR)
     continue;
   child_pid = 0;
+  install_forwarding(SA_RESTART);
   ChildEnd end;
   end.started = message.empty();
   if (!end.started) {

@@ -109,6 +109,22 @@ void out_of_memory() {
   std::printf("asked for a pebibyte: %s\n", cudaGetErrorName(error));
 }
 
+// Takes memory in blocks of 8 MiB until there is none, with a kernel after each.
+void fill_memory() {
+  std::vector<int*> blocks;
+  for (int* block = nullptr; cudaMalloc(&block, 8 << 20) == cudaSuccess;) {
+    fill<<<4, 256>>>(block, static_cast<int>(blocks.size()));
+    blocks.push_back(block);
+  }
+  long sum = 0;
+  for (int* block : blocks) {
+    int number = 0;
+    check(cudaMemcpy(&number, block + 10, sizeof number, cudaMemcpyDeviceToHost), "copy");
+    sum += number;
+  }
+  std::printf("%zu blocks, sum %ld\n", blocks.size(), sum);
+}
+
 [[noreturn]] void end(const std::string& word, int number) {
   std::fflush(stdout);
   if (word == "_exit") _exit(number);
@@ -131,6 +147,7 @@ int main(int argc, char** argv) {
   if (word == "fork") in_child(false);
   if (word == "exec") in_child(true);
   if (word == "oom") out_of_memory();
+  if (word == "full") fill_memory();
   if (word == "graph") with_graph();
   if (word == "late-free") late_free.armed = true;
   if (word == "free") check(cudaFree(device_numbers), "cudaFree");

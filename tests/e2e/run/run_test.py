@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 import unittest
+import unittest.mock
 
 ARGS = None
 
@@ -268,6 +269,20 @@ class Run(unittest.TestCase):
         self.run_under(ARGS.program, options=("-q", "--mode", "intra"))
         (line,) = self.lines("map ")
         self.assertIn("exact=yes written_ranges=[0:4000) counted_cells=1000 count_mean=1.0", line)
+
+    def test_the_tool_gives_its_memory_back_before_the_program_runs_out(self):
+        with unittest.mock.patch.dict(os.environ, DRGPUM_EMULATOR_DEVICE_MEMORY="256MiB"):
+            expected = bare("full").stdout
+            self.assertIn(b"31 blocks", expected)
+            for options in (("--mode", "object"), ("--mode", "intra"), ("--mode", "intra", "--fidelity")):
+                with self.subTest(options):
+                    done = self.run_under(ARGS.program, "full", options=("-q", "-f", *options))
+                    self.assertEqual(done.stdout, expected)
+                    launches = [line for line in self.lines("call id=") if " kind=launch " in line]
+                    self.assertEqual(len(launches), 32)
+                    # What could not be observed for want of memory is said.
+                    unseen = [line for line in self.lines("coverage ") if "kind=slots-full" in line]
+                    self.assertGreaterEqual(len(self.lines("access ")) + len(unseen), 32)
 
     def test_both_ways_to_run_patches_agree(self):
         seen = []

@@ -15,13 +15,37 @@ TEST(LaunchMemory, WithoutAChunkThereIsNoRoom) {
   LaunchMemory memory(4 * kChunk);
   EXPECT_FALSE(memory.reserve(1));
   EXPECT_EQ(memory.chunk_to_add(1), kChunk);
-  EXPECT_EQ(memory.chunk_to_add(3 * kChunk), 3 * kChunk);
+  EXPECT_EQ(memory.chunk_to_add(3 * kChunk), 4 * kChunk);
+  EXPECT_EQ(LaunchMemory(3 * kChunk).chunk_to_add(3 * kChunk), 3 * kChunk);
+  EXPECT_EQ(LaunchMemory::least_chunk(3 * kChunk - 1), 3 * kChunk);
 }
 
 TEST(LaunchMemory, ABudgetBelowAChunkIsUsedAsWell) {
   LaunchMemory memory(kChunk / 2 + 100);
   EXPECT_EQ(memory.chunk_to_add(1), kChunk / 2);
   EXPECT_EQ(memory.chunk_to_add(kChunk / 2 + 1), 0u);
+}
+
+TEST(LaunchMemory, ChunksThatNothingIsInUseOfAreDroppedAndTheirPlacesTakenAgain) {
+  LaunchMemory memory(4 * kChunk);
+  memory.add_chunk(kBase, kChunk);
+  const auto in_use = memory.reserve(100);
+  memory.add_chunk(kBase + kChunk, kChunk);
+  const auto released = memory.reserve(kChunk);
+  ASSERT_TRUE(in_use && released);
+  memory.release(*released);
+  EXPECT_EQ(memory.drop_unused(), std::vector<std::uint64_t>{kBase + kChunk});
+  EXPECT_EQ(memory.total_bytes(), kChunk);
+  EXPECT_TRUE(memory.drop_unused().empty());
+  EXPECT_EQ(memory.chunk_to_add(3 * kChunk), 3 * kChunk);
+  memory.add_chunk(kBase + 4 * kChunk, 3 * kChunk);
+  const auto again = memory.reserve(2 * kChunk);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->address, kBase + 4 * kChunk);
+  memory.release(*again);
+  memory.release(*in_use);
+  EXPECT_EQ(memory.drop_unused().size(), 2u);
+  EXPECT_EQ(memory.total_bytes(), 0u);
 }
 
 TEST(LaunchMemory, RegionsOfAChunkLieSideBySideAndAligned) {
