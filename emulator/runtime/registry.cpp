@@ -3,6 +3,9 @@
 #include "emulator/runtime/registry.h"
 
 #include <algorithm>
+#include <new>
+
+#include <pthread.h>
 
 #include "emulator/runtime/context.h"
 #include "emulator/runtime/driver.h"
@@ -36,9 +39,12 @@ FatBinary* Registry::add_binary(const FatBinaryWrapper* wrapper) {
   return binaries_.emplace_back(std::make_unique<FatBinary>(wrapper)).get();
 }
 
+// While the process ends nothing goes: other threads may still launch, and a forked child may have
+// been made in the middle of a change.
 void Registry::remove_binary(FatBinary* binary) {
+  if (process_is_exiting() || in_forked_child_) return;
   const std::lock_guard lock(mutex_);
-  if (!process_is_exiting()) binary->unload();
+  binary->unload();
   std::erase_if(handles_, [&](const auto& entry) { return entry.second->binary == binary; });
   std::erase_if(kernels_, [&](const auto& entry) { return entry.second->binary == binary; });
   std::erase_if(variables_, [&](const auto& entry) { return entry.second.binary == binary; });
@@ -159,8 +165,17 @@ void Registry::forget_context(CUcontext context) {
     kernel->functions.erase(context);
 }
 
+// The thread that held the lock is not in the child.
+void Registry::enter_forked_child() {
+  in_forked_child_ = true;
+  new (&mutex_) std::recursive_mutex;
+}
+
 Registry& registry() {
-  static auto* const instance = new Registry;  // outlives every exit handler
+  static auto* const instance = [] {
+    static_cast<void>(pthread_atfork(nullptr, nullptr, [] { registry().enter_forked_child(); }));
+    return new Registry;  // outlives every exit handler
+  }();
   return *instance;
 }
 

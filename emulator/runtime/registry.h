@@ -71,10 +71,13 @@ class Registry {
   // Loads a binary and gives its managed variables their addresses.
   cudaError_t initialize(FatBinary* binary);
   void forget_context(CUcontext context);
+  // In the child of a fork, where CUDA does not work: calls must find that out and not wait.
+  void enter_forked_child();
 
  private:
   cudaError_t place_managed(FatBinary& binary);
 
+  bool in_forked_child_ = false;
   std::recursive_mutex mutex_;
   std::vector<std::unique_ptr<FatBinary>> binaries_;
   std::unordered_map<const void*, std::unique_ptr<Kernel>> kernels_;
