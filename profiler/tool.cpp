@@ -15,6 +15,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "profiler/output_name.h"
@@ -43,6 +44,26 @@ std::atomic<TimingSession*> timing{nullptr};  // the one or the other, never bot
 std::atomic<int> exit_code{0};
 std::atomic<bool> exit_code_known{false};
 Options* options = nullptr;
+
+// One byte that is 1 in the process that records and 0 in a copy of it, whichever way that was made:
+// clone and _Fork run no handlers. Null where the kernel cannot do that.
+const volatile unsigned char* own_process = nullptr;
+
+void mark_own_process() {
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  void* mark = mmap(nullptr, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (mark == MAP_FAILED) return;
+  if (madvise(mark, page, MADV_WIPEONFORK) != 0) {
+    munmap(mark, page);
+    return;
+  }
+  *static_cast<unsigned char*>(mark) = 1;
+  own_process = static_cast<const unsigned char*>(mark);
+}
+
+bool is_own_process() {
+  return own_process == nullptr || *own_process != 0;
+}
 
 const char* environment(const char* name) {
   return std::getenv(name);
@@ -121,13 +142,18 @@ struct Library {
   sanitizer::AbiReport abi;
 };
 
+// Null before the start and in a copy of the process.
+Session* live_session() {
+  return is_own_process() ? session.load(std::memory_order_acquire) : nullptr;
+}
+
 void on_callback(void*, Domain domain, std::uint32_t id, const void* data) {
-  Session* live = session.load(std::memory_order_acquire);
+  Session* live = live_session();
   if (live != nullptr) live->on_callback(domain, id, data);
 }
 
 void on_told(Told told) {
-  Session* live = session.load(std::memory_order_acquire);
+  Session* live = live_session();
   if (live != nullptr) live->on_told(std::move(told));
 }
 
@@ -234,6 +260,7 @@ Status start() {
       options->application_pid != static_cast<std::uint64_t>(getpid())) {
     return Ok{};
   }
+  mark_own_process();
   if (options->timing) return start_timing();
   Session::Setup setup;
   setup.options = *options;
@@ -273,7 +300,8 @@ void on_fork_child() {
 void on_process_exit(int code, void*) {
   exit_code.store(code);
   exit_code_known.store(true);
-  if (Session* live = session.load(std::memory_order_acquire)) live->drain();
+  if (!is_own_process()) return;
+  if (Session* live = live_session()) live->drain();
   if (TimingSession* live = timing.load(std::memory_order_acquire)) live->finish(code);
 }
 
@@ -296,7 +324,7 @@ void start_tool() noexcept {
 }
 
 void end_tool() noexcept {
-  Session* live = session.load(std::memory_order_acquire);
+  Session* live = live_session();
   if (live == nullptr) return;
   live->finish(exit_code_known.load(), exit_code.load());
   try {
