@@ -42,6 +42,13 @@ trace::StreamKind kind_of_stream(sanitizer::Stream stream, const OpenCall& call)
   return flagged ? trace::StreamKind::kNonBlocking : trace::StreamKind::kBlocking;
 }
 
+// A thread that calls without a pause would take the locks again and again, and the exit would have
+// to wait for it.
+void give_way() {
+  constexpr timespec kMoment{0, 100'000};
+  nanosleep(&kMoment, nullptr);
+}
+
 }  // namespace
 
 Session::Session(Setup setup)
@@ -81,6 +88,7 @@ void Session::on_callback(Domain domain, std::uint32_t id, const void* data) noe
   if (closed_.load(std::memory_order_acquire)) return;
   ThreadState& thread = this_thread();
   if (thread.busy) return;
+  if (draining_.load(std::memory_order_relaxed)) give_way();
   thread.busy = true;
   try {
     dispatch(thread, domain, sanitizer::canonical_id(setup_.generation, domain, id), data);
@@ -223,6 +231,7 @@ void Session::on_context_destroyed(ThreadState&, const sanitizer::ContextData& d
   context->ended = true;
   recorder_.write_after_kept(trace::ContextEndRecord{context->id, recorder_.next_api()});
   live_.remove_of_context(context->id);
+  forget_modules_of(lock, *context);
   contexts_.erase(found);
   past_contexts_.push_back(context);
   if (last_context_ == context) last_context_.reset();
@@ -325,24 +334,31 @@ void Session::drain() noexcept {
   if (thread.busy) return;  // exit() called out of a callback
   thread.busy = true;
   thread.outside_callbacks = true;
+  ends_.store(true);
+  draining_.store(true);
   try {
-    std::vector<ContextPointer> contexts;
-    {
-      const Lock lock(mutex_);
-      for (const auto& [handle, context] : contexts_)
-        contexts.push_back(context);
-    }
-    for (const ContextPointer& context : contexts) {
-      drain_context(context);
-      settle_maps(context, kPatience);
-    }
+    drain_all();
   } catch (const std::exception& error) {
     disable(error.what());
   } catch (...) {
     disable("unknown failure");
   }
+  draining_.store(false);
   thread.outside_callbacks = false;
   thread.busy = false;
+}
+
+void Session::drain_all() {
+  std::vector<ContextPointer> contexts;
+  {
+    const Lock lock(mutex_);
+    for (const auto& [handle, context] : contexts_)
+      contexts.push_back(context);
+  }
+  for (const ContextPointer& context : contexts) {
+    drain_context(context);
+    settle_maps(context, kPatience);
+  }
 }
 
 void Session::finish(bool exit_code_known, int exit_code) noexcept {

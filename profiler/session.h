@@ -74,6 +74,7 @@ class Session {
   void dispatch(ThreadState& thread, sanitizer::Domain domain, std::uint32_t id, const void* data);
   void on_resource(ThreadState& thread, std::uint32_t id, const void* data);
   void disable(const std::string& why) noexcept;
+  void drain_all();
   ThreadState& this_thread();
   [[nodiscard]] std::uint64_t now() const;
   ContextPointer context_of(const Lock&, sanitizer::Context handle, int device = -1);
@@ -151,7 +152,9 @@ class Session {
   std::string save_image(const std::string& hash, const sanitizer::ModuleData& data);
   bool patch(const ContextPointer& context, const sanitizer::ModuleData& data);
   bool load_patches(const ContextPointer& context);
-  KernelState& kernel_of(const Lock&, const sanitizer::LaunchData& data);
+  void forget_kernels_of(const Lock&, const DeviceModule& module);
+  void forget_modules_of(const Lock&, const ContextState& context);
+  std::shared_ptr<KernelState> kernel_of(const Lock&, const sanitizer::LaunchData& data);
   void on_launch(ThreadState& thread, std::uint32_t id, const sanitizer::LaunchData& data);
   void begin_launch(ThreadState& thread, const sanitizer::LaunchData& data);
   void end_launch(ThreadState& thread);
@@ -186,6 +189,7 @@ class Session {
   // session_graphs.cpp: graph launches.
   void on_graph(ThreadState& thread, std::uint32_t id, const void* data);
   void read_dependencies(const sanitizer::GraphExecData& data);
+  void forget_graph(const sanitizer::GraphExecData& data);
   void begin_graph(ThreadState& thread, const sanitizer::GraphLaunchData& data);
   void end_graph(ThreadState& thread);
   void begin_node(ThreadState& thread, const sanitizer::GraphNodeData& node);
@@ -201,6 +205,7 @@ class Session {
   bool write_marks(const Lock& lock, LaunchInFlight* launch, const unsigned char* bytes);
   void write_accesses(const Lock&, const LaunchInFlight& launch, const unsigned char* bytes);
   void drain_context(const ContextPointer& context);
+  void harvest_late(const ContextPointer& context);
 
   // session_maps.cpp: access maps of launches that are read back.
   void make_patterns_ready(const ContextPointer& context);
@@ -219,6 +224,8 @@ class Session {
   const sanitizer::SanitizerApi& api_ = setup_.api;
   const Options& options_ = setup_.options;
   std::atomic<bool> closed_{false};
+  std::atomic<bool> ends_{false};      // exit() has begun
+  std::atomic<bool> draining_{false};  // its thread reads back; others give way
   std::atomic<bool> told_of_instructions_{false};
   mutable std::mutex mutex_;  // guards everything below
   std::mutex patch_mutex_;    // serialises patch calls; taken before mutex_, if both
@@ -234,9 +241,8 @@ class Session {
   std::vector<ContextPointer> past_contexts_;  // streams and launches may still point into them
   ContextPointer last_context_;
   std::unordered_map<std::uint32_t, std::uint64_t> device_bytes_;  // of devices already described
-  std::unordered_map<sanitizer::Module, std::unique_ptr<DeviceModule>> modules_;
-  std::vector<std::unique_ptr<DeviceModule>> past_modules_;
-  std::unordered_map<sanitizer::Function, KernelState> kernels_;
+  std::unordered_map<sanitizer::Module, std::shared_ptr<DeviceModule>> modules_;
+  std::unordered_map<sanitizer::Function, std::shared_ptr<KernelState>> kernels_;
   std::unordered_map<sanitizer::Event, EventState> events_;
   std::unordered_map<sanitizer::Array, ObjectId> arrays_;
   std::unordered_set<std::string> saved_images_;
@@ -248,6 +254,7 @@ class Session {
   std::unordered_map<sanitizer::GraphExec,
                      std::unordered_map<sanitizer::GraphNode, std::vector<sanitizer::GraphNode>>>
       graph_dependencies_;
+  std::uint64_t next_graph_ = 0;
   std::uint64_t next_graph_launch_ = 0;
   bool capturing_ = true;             // inside what bounds the recording
   std::uint64_t open_captures_ = 0;   // ranges that bound it

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
+#include <utility>
 
 #include <dlfcn.h>
 
@@ -48,6 +50,8 @@ void Session::on_graph(ThreadState& thread, std::uint32_t id, const void* data) 
   switch (id) {
     case sanitizer::kGraphLaunchBegin:
       return begin_graph(thread, *static_cast<const sanitizer::GraphLaunchData*>(data));
+    case sanitizer::kGraphExecDestroying:
+      return forget_graph(*static_cast<const sanitizer::GraphExecData*>(data));
     case sanitizer::kGraphExecCreated:
       return read_dependencies(*static_cast<const sanitizer::GraphExecData*>(data));
     case sanitizer::kGraphLaunchEnd:
@@ -75,12 +79,20 @@ void Session::read_dependencies(const sanitizer::GraphExecData& data) {
   graph_dependencies_[data.exec] = std::move(dependencies);
 }
 
+// The driver may give its handle to another.
+void Session::forget_graph(const sanitizer::GraphExecData& data) {
+  const Lock lock(mutex_);
+  graphs_.erase(data.exec);
+  graph_dependencies_.erase(data.exec);
+}
+
 void Session::begin_graph(ThreadState& thread, const sanitizer::GraphLaunchData& data) {
   if (data.is_upload != 0) return;
   const Lock lock(mutex_);
   const ContextPointer context = context_of(lock, data.context);
   StreamState& stream = stream_of(lock, thread, *context, data.stream, data.stream_handle);
-  const auto [graph, is_new] = graphs_.try_emplace(data.exec, graphs_.size());
+  const auto [graph, is_new] = graphs_.try_emplace(data.exec, next_graph_);
+  if (is_new) ++next_graph_;
   trace::GpuApi api =
       new_api(lock, thread, trace::ApiKind::kGraphLaunch, *context, "cudaGraphLaunch");
   api.stream = stream.id;
@@ -93,12 +105,17 @@ void Session::begin_graph(ThreadState& thread, const sanitizer::GraphLaunchData&
 
 void Session::end_graph(ThreadState& thread) {
   if (thread.replay == nullptr) return;
-  const Lock lock(mutex_);
-  ++submitted_;
-  for (LaunchInFlight* launch : thread.replay->launches)
-    launch->submitted = submitted_;
-  delete thread.replay;
-  thread.replay = nullptr;
+  const std::unique_ptr<GraphReplay> replay(std::exchange(thread.replay, nullptr));
+  ContextPointer context;
+  {
+    const Lock lock(mutex_);
+    ++submitted_;
+    for (LaunchInFlight* launch : replay->launches) {
+      launch->submitted = submitted_;
+      context = launch->context;
+    }
+  }
+  if (context != nullptr) harvest_late(context);
 }
 
 void Session::begin_node(ThreadState& thread, const sanitizer::GraphNodeData& node) {

@@ -129,6 +129,8 @@ void Session::write_accesses(const Lock&, const LaunchInFlight& launch,
   }
 }
 
+// Waits for the launches' streams; not on the emulated device, where submitted launches have run: a
+// stream may hold a host function there that waits for the caller.
 void Session::drain_context(const ContextPointer& context) {
   std::vector<sanitizer::StreamHandle> busy;
   std::uint64_t submitted = 0;
@@ -136,7 +138,7 @@ void Session::drain_context(const ContextPointer& context) {
     const Lock lock(mutex_);
     submitted = submitted_;
     for (const LaunchInFlight& launch : in_flight_) {
-      if (launch.context == context && launch.submitted != 0) {
+      if (launch.context == context && launch.submitted != 0 && !options_.emulated) {
         busy.push_back(launch.stream->handle);
       }
     }
@@ -152,6 +154,11 @@ void Session::drain_context(const ContextPointer& context) {
     note_done(lock, *context, nullptr, submitted);
   }
   harvest();
+}
+
+// After drain(), nobody waits for what exit handlers launch: it is read back as soon as it has run.
+void Session::harvest_late(const ContextPointer& context) {
+  if (options_.emulated && ends_.load(std::memory_order_relaxed)) drain_context(context);
 }
 
 }  // namespace drgpum::profiler

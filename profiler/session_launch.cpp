@@ -65,7 +65,7 @@ void Session::on_module(const sanitizer::ModuleData& data) {
     record.hash = hash_of(data.image, data.image_size);
     record.saved_as = save_image(record.hash, data);
   }
-  auto module = std::make_unique<DeviceModule>();
+  auto module = std::make_shared<DeviceModule>();
   module->id = record.id;
   module->context = record.context;
   module->patched = patch(context, data);
@@ -81,25 +81,35 @@ void Session::on_module(const sanitizer::ModuleData& data) {
   context->globals.unclaimed = std::move(globals);
   name_globals(lock, *context);
   context->globals.unnamed.clear();
-  if (auto& known = modules_[data.module]; known != nullptr) {
-    past_modules_.push_back(std::move(known));
-  }
-  modules_[data.module] = std::move(module);
+  auto& known = modules_[data.module];
+  if (known != nullptr) forget_kernels_of(lock, *known);
+  known = std::move(module);
 }
 
 void Session::on_module_unload(const sanitizer::ModuleData& data) {
   const Lock lock(mutex_);
   const auto found = modules_.find(data.module);
   if (found == modules_.end()) return;
+  forget_kernels_of(lock, *found->second);
+  modules_.erase(found);
+}
+
+// The driver may give their handles to others. Launches that use them keep what they need.
+void Session::forget_kernels_of(const Lock&, const DeviceModule& module) {
   std::erase_if(graph_headers_, [&](const auto& entry) {
     const auto kernel = kernels_.find(entry.first);
-    return kernel != kernels_.end() && kernel->second.module == found->second.get();
+    return kernel != kernels_.end() && kernel->second->module.get() == &module;
   });
-  std::erase_if(kernels_,
-                [&](const auto& entry) { return entry.second.module == found->second.get(); });
-  found->second->unloaded = true;
-  past_modules_.push_back(std::move(found->second));  // launches in flight may name it
-  modules_.erase(found);
+  std::erase_if(kernels_, [&](const auto& entry) { return entry.second->module.get() == &module; });
+}
+
+// A context takes its modules with it, and the driver need not tell of each.
+void Session::forget_modules_of(const Lock& lock, const ContextState& context) {
+  std::erase_if(modules_, [&](const auto& entry) {
+    if (entry.second->context != context.id) return false;
+    forget_kernels_of(lock, *entry.second);
+    return true;
+  });
 }
 
 // Beside the trace, once for each content; "" when it could not be written.
@@ -175,18 +185,19 @@ bool Session::patch(const ContextPointer& context, const sanitizer::ModuleData& 
   return patched;
 }
 
-KernelState& Session::kernel_of(const Lock&, const sanitizer::LaunchData& data) {
-  const auto [entry, is_new] = kernels_.try_emplace(data.function, KernelState{});
-  KernelState& kernel = entry->second;
-  if (!is_new) return kernel;
+std::shared_ptr<KernelState> Session::kernel_of(const Lock&, const sanitizer::LaunchData& data) {
+  std::shared_ptr<KernelState>& known = kernels_[data.function];
+  if (known != nullptr) return known;
+  known = std::make_shared<KernelState>();
+  KernelState& kernel = *known;
   kernel.id = KernelId{next_kernel_++};
   const auto module = modules_.find(data.module);
-  kernel.module = module == modules_.end() ? nullptr : module->second.get();
+  kernel.module = module == modules_.end() ? nullptr : module->second;
   const std::string name = data.function_name == nullptr ? "" : data.function_name;
   kernel.selected = setup_.filter.passes(name);
   const CubinId cubin = kernel.module == nullptr ? CubinId{trace::kNoId} : kernel.module->id;
   recorder_.write(trace::KernelRecord{kernel.id, cubin, name});
-  return kernel;
+  return known;
 }
 
 bool Session::wants_launch(const Lock&, KernelState& kernel, const trace::GpuApi& api) {
@@ -211,7 +222,9 @@ void Session::begin_launch(ThreadState& thread, const sanitizer::LaunchData& dat
   Lock lock(mutex_);
   const ContextPointer context = context_of(lock, data.context, data.device);
   StreamState& stream = stream_of(lock, thread, *context, data.stream, data.stream_handle);
-  KernelState& kernel = kernel_of(lock, data);
+  // Kept while the lock is not held: another thread may end the context.
+  const std::shared_ptr<KernelState> known_kernel = kernel_of(lock, data);
+  KernelState& kernel = *known_kernel;
   trace::GpuApi api = new_api(lock, thread, trace::ApiKind::kLaunch, *context, "kernel launch");
   api.stream = stream.id;
   trace::LaunchApi payload;
@@ -419,9 +432,14 @@ bool Session::upload_maps(const LaunchInFlight& launch, device::LaunchSlot* slot
 
 void Session::end_launch(ThreadState& thread) {
   if (thread.launch == nullptr) return;
-  const Lock lock(mutex_);
-  thread.launch->submitted = ++submitted_;
-  thread.launch = nullptr;
+  ContextPointer context;
+  {
+    const Lock lock(mutex_);
+    context = thread.launch->context;
+    thread.launch->submitted = ++submitted_;
+    thread.launch = nullptr;
+  }
+  harvest_late(context);
 }
 
 void Session::drop_launch(const Lock&, LaunchInFlight* launch) {

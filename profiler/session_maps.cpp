@@ -30,7 +30,7 @@ void Session::make_patterns_ready(const ContextPointer& context) {
 // What waits may not take the room that the program's launches have needed so far.
 bool Session::may_wait(const Lock&, const LaunchInFlight& launch) const {
   const ContextState& context = *launch.context;
-  return context.reduces && !launch.plan.maps.empty() &&
+  return context.reduces && !ends_.load(std::memory_order_relaxed) && !launch.plan.maps.empty() &&
          context.maps_waiting + launch.plan.bytes + context.most_maps_out <= context.map_budget;
 }
 
@@ -116,7 +116,7 @@ void Session::note_touched(const Lock&, const LaunchInFlight& launch, const unsi
   const std::vector<std::uint32_t> marks =
       object_marks(*launch.objects, marks_in(launch, bytes));
   for (std::size_t i = 0; i < launch.objects->ids.size(); ++i) {
-    if (marks[i] != 0) kernel->second.touched.insert(launch.objects->ids[i].value);
+    if (marks[i] != 0) kernel->second->touched.insert(launch.objects->ids[i].value);
   }
 }
 

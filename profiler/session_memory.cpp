@@ -21,7 +21,7 @@ std::optional<Region> Session::reserve(Lock& lock, ContextState& context, Launch
     const bool is_last_way = memory.chunk_to_add(bytes) == 0;
     lock.unlock();
     drain_context(pointer);
-    if (is_last_way) settle_maps(pointer, Patience{0});
+    if (is_last_way) settle_maps(pointer, Patience{1000});
     lock.lock();
     if (auto region = memory.reserve(bytes)) return region;
   }

@@ -35,7 +35,6 @@ std::uint64_t in_steps(std::uint64_t address) {
 // Kernels are loaded when they are first launched; what is called by them, no later.
 void Session::locate_code(Lock& lock, KernelState& kernel, const sanitizer::LaunchData& data) {
   if (kernel.located || kernel.module == nullptr) return;
-  kernel.located = true;
   DeviceModule& module = *kernel.module;
   const std::string own = data.function_name == nullptr ? "" : data.function_name;
   std::vector<std::string> names = module.code.unplaced();
@@ -53,6 +52,8 @@ void Session::locate_code(Lock& lock, KernelState& kernel, const sanitizer::Laun
     }
   }
   lock.lock();
+  if (kernel.located) return;  // by another thread meanwhile
+  kernel.located = true;
   for (const Place& place : places)
     module.code.place(place.name, place.begin, place.size);
   module.code.sort();
@@ -133,7 +134,7 @@ void Session::write_sites(const Lock& lock, const LaunchInFlight& launch,
   }
   const auto kernel = kernels_.find(launch.function);
   if (kernel != kernels_.end()) {
-    kernel->second.sites = next_sites(launch.sites, used, slot.lost_sites != 0);
+    kernel->second->sites = next_sites(launch.sites, used, slot.lost_sites != 0);
   }
 }
 

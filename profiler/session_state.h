@@ -86,7 +86,6 @@ struct ContextState {
 
 struct DeviceModule {
   CubinId id;
-  bool unloaded = false;
   CodeMap code;  // inside the objects only
   ContextId context;
   bool patched = false;
@@ -95,7 +94,7 @@ struct DeviceModule {
 
 struct KernelState {
   KernelId id;
-  DeviceModule* module = nullptr;
+  std::shared_ptr<DeviceModule> module;
   bool located = false;       // its module's code was asked for
   std::uint32_t sites = 512;  // entries for the access sites of the next launch, a power of two
   bool selected = true;
@@ -129,7 +128,7 @@ struct LaunchInFlight {
   MapPlan plan;  // no maps at object level
   Region map_region;
   sanitizer::Function function = nullptr;
-  DeviceModule* module = nullptr;
+  std::shared_ptr<DeviceModule> module;  // which may be unloaded by now
   std::uint32_t sites = 0;      // entries for access sites
   std::uint64_t code_base = 0;  // that they count from
   std::uint64_t header = 0;          // graph nodes: where the function's slot header lies

@@ -2,9 +2,11 @@
 // One program for many ways to end: behaviour WORD [NUMBER]. It allocates, runs one kernel, copies
 // back and then does what the word says. Everything it prints it prints without the tool as well.
 
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -49,6 +51,17 @@ struct LateFree {
   bool armed = false;
 } late_free;
 
+// Launches when the program's static objects are destroyed, and does not wait for the last one.
+struct LateLaunch {
+  ~LateLaunch() {
+    if (!armed) return;
+    int* numbers = nullptr;
+    std::printf("late sum %ld\n", compute(3, &numbers));
+    fill<<<4, 256>>>(numbers, 5);
+  }
+  bool armed = false;
+} late_launch;
+
 void in_threads(int rounds) {
   std::vector<long> sums(4);
   std::vector<std::thread> threads;
@@ -79,6 +92,54 @@ void in_child(bool exec) {
   int status = 0;
   waitpid(child, &status, 0);
   std::printf("child ended with %d\n", WEXITSTATUS(status));
+}
+
+// A copy of the process that no fork handler hears of.
+void in_copy() {
+  std::fflush(stdout);
+  const auto child = static_cast<pid_t>(syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0));
+  if (child == 0) std::exit(4);
+  int status = 0;
+  waitpid(child, &status, 0);
+  std::printf("copy ended with %d\n", WEXITSTATUS(status));
+}
+
+// Three threads launch without a pause; the word's work happens beside them, and they end with the
+// process.
+void beside_threads(int children) {
+  static std::atomic<int> running{0};
+  for (int t = 0; t < 3; ++t) {
+    std::thread([] {
+      int* numbers = nullptr;
+      if (cudaMalloc(&numbers, kCount * sizeof(int)) != cudaSuccess) return;
+      for (++running;;) {
+        fill<<<4, 256>>>(numbers, 1);
+        if (cudaDeviceSynchronize() != cudaSuccess) return;
+      }
+    }).detach();
+  }
+  while (running < 3) usleep(1000);
+  for (int i = 0; i < children; ++i) in_child(false);
+}
+
+std::atomic<bool> may_go_on{false};
+
+void CUDART_CB wait_for_main(void*) {
+  while (!may_go_on) usleep(1000);
+}
+
+// A host function holds one stream until this thread has launched much on another.
+void with_held_stream() {
+  cudaStream_t held, other;
+  int* numbers = nullptr;
+  check(cudaStreamCreateWithFlags(&held, cudaStreamNonBlocking), "stream");
+  check(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking), "stream");
+  check(cudaMalloc(&numbers, kCount * sizeof(int)), "cudaMalloc");
+  fill<<<4, 256, 0, held>>>(device_numbers, 1);
+  check(cudaLaunchHostFunc(held, wait_for_main, nullptr), "host function");
+  for (int i = 0; i < 300; ++i) fill<<<4, 256, 0, other>>>(numbers, i);
+  may_go_on = true;
+  check(cudaDeviceSynchronize(), "synchronize");
 }
 
 // Captures two kernels on one stream and a copy after them; replays the graph twice.
@@ -149,6 +210,10 @@ int main(int argc, char** argv) {
   if (word == "oom") out_of_memory();
   if (word == "full") fill_memory();
   if (word == "graph") with_graph();
+  if (word == "clone") in_copy();
+  if (word == "beside") beside_threads(number);
+  if (word == "held") with_held_stream();
+  if (word == "late-launch") late_launch.armed = true;
   if (word == "late-free") late_free.armed = true;
   if (word == "free") check(cudaFree(device_numbers), "cudaFree");
   if (word == "wait") {
@@ -156,5 +221,5 @@ int main(int argc, char** argv) {
     std::fflush(stdout);
     pause();
   }
-  end(word, word == "threads" ? 0 : number);
+  end(word, word == "threads" || word == "beside" ? 0 : number);
 }

@@ -49,8 +49,8 @@ class Run(unittest.TestCase):
     def lines(self, beginning, trace=None):
         return [line for line in self.records(trace) if line.startswith(beginning)]
 
-    def compare(self, *words):
-        expected, actual = bare(*words), self.run_under(ARGS.program, *words)
+    def compare(self, *words, **options):
+        expected, actual = bare(*words), self.run_under(ARGS.program, *words, **options)
         self.assertEqual(actual.stdout, expected.stdout, words)
         self.assertEqual(actual.stderr, expected.stderr, words)
         self.assertEqual(actual.returncode, expected.returncode, words)
@@ -94,6 +94,35 @@ class Run(unittest.TestCase):
         self.trace = self.folder / "alone.drgp"
         self.run_under(ARGS.program, "exec", options=("-q", "--target-processes", "application-only"))
         self.assertEqual(len(list(self.folder.glob("*.drgp"))), 3)
+
+    def test_a_copy_that_no_fork_handler_hears_of_leaves_the_trace_alone(self):
+        for options in (("-q",), ("-q", "--mode", "intra", "--fidelity")):
+            with self.subTest(options):
+                began = time.monotonic()
+                self.compare("clone", options=(*options, "-f"))
+                self.assertLess(time.monotonic() - began, 20, "the copy has no thread to wait for")
+                self.assertEqual(self.state()[0], 0)
+                self.assertEqual(len(self.lines("call ")), 3)
+
+    def test_children_and_the_exit_beside_threads_that_launch(self):
+        for mode in ("object", "intra"):
+            with self.subTest(mode):
+                self.compare("beside", "20", options=("-q", "-f", "--mode", mode))
+                self.assertEqual(self.state()[0], 0)
+
+    def test_a_stream_that_waits_for_the_program_is_not_waited_for(self):
+        options = ("-q", "--mode", "intra", "--map-memory", "1M")
+        self.compare("held", options=options)
+        self.assertEqual(len(self.lines("access ")) - 302 + len(self.lines("coverage ")), 0)
+
+    def test_launches_after_main_are_seen_however_maps_are_reduced(self):
+        seen = []
+        for option in ((), ("--fidelity",)):
+            self.compare("late-launch", options=("-q", "-f", "--mode", "intra", *option))
+            self.assertEqual(self.lines("coverage "), [])
+            seen.append(sorted(self.lines("access ") + self.lines("map ")))
+        self.assertEqual(seen[0], seen[1])
+        self.assertEqual(len(seen[0]), 6)
 
     def test_threads(self):
         self.compare("threads")

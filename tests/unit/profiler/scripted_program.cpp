@@ -28,6 +28,7 @@ struct Library {
   std::map<void*, device::LaunchSlot*> headers;  // user data of functions
   bool refuses_memory = false;
   int patched_modules = 0;
+  int waits_for_streams = 0;
 } library;
 
 Code fake_alloc(sanitizer::Context, void** pointer, std::size_t size) {
@@ -95,7 +96,10 @@ sanitizer::SanitizerApi fake_api() {
     std::memset(pointer, value, size);
     return Code::kSuccess;
   };
-  api.stream_synchronize = [](sanitizer::StreamHandle) { return Code::kSuccess; };
+  api.stream_synchronize = [](sanitizer::StreamHandle) {
+    ++library.waits_for_streams;
+    return Code::kSuccess;
+  };
   api.get_stream_handle = [](sanitizer::Context, sanitizer::Stream stream,
                              sanitizer::StreamHandle* handle) {
     *handle = reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(stream) + 0x9000);
@@ -371,6 +375,10 @@ std::uint64_t ScriptedProgram::bytes_on_device() const {
   for (const auto& [pointer, size] : library.allocations)
     bytes += size;
   return bytes;
+}
+
+int ScriptedProgram::waits_for_streams() const {
+  return library.waits_for_streams;
 }
 
 int ScriptedProgram::patched_modules() const {

@@ -66,6 +66,7 @@ class ScriptedProgram {
   Session& session() { return *session_; }
   [[nodiscard]] std::uint64_t bytes_on_device() const;
   [[nodiscard]] int patched_modules() const;
+  [[nodiscard]] int waits_for_streams() const;
   void refuse_device_memory();
 
   static constexpr std::uintptr_t kContext = 0x100;

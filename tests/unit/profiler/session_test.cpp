@@ -99,6 +99,33 @@ TEST(SessionLaunches, ExitReadsBackWhatNobodyWaitedFor) {
             "access api=1 object=0 reads=yes min_access_bytes=4 max_access_bytes=4\n");
 }
 
+TEST(SessionLaunches, WhatExitHandlersLaunchIsReadBackAtOnce) {
+  LoadedProgram program;
+  program.session().drain();
+  program.read_object();
+  EXPECT_EQ(program.lines({"access", "coverage"}),
+            "access api=1 object=0 reads=yes min_access_bytes=4 max_access_bytes=4\n");
+}
+
+TEST(SessionLaunches, NothingWaitsForAStreamOfTheEmulatedDevice) {
+  LoadedProgram program;
+  program.read_object();
+  program.session().drain();
+  EXPECT_EQ(program.waits_for_streams(), 0);
+}
+
+TEST(SessionLaunches, HandlesOfAnEndedContextNameOtherKernels) {
+  LoadedProgram program;
+  program.read_object();
+  program.destroy_context();
+  program.create_context();
+  program.load_module(ScriptedProgram::kModule, ".entry add(\n.entry gemm(");
+  program.malloc(0x10000, 4096);
+  program.read_object();
+  EXPECT_EQ(program.lines({"kernel"}),
+            "kernel id=0 cubin=0 name=\"add\"\nkernel id=1 cubin=1 name=\"add\"\n");
+}
+
 TEST(SessionLaunches, SoDoesTheEndOfTheContext) {
   LoadedProgram program;
   program.read_object();
@@ -280,6 +307,18 @@ TEST(SessionMaps, ThatWaitAreAllWrittenHoweverTheContextEnds) {
   for (int round = 0; round < 20; ++round) {
     for (const auto& end : ends)
       EXPECT_EQ(maps_of(true, end), expected) << round << " " << &end - ends;
+  }
+}
+
+TEST(SessionMaps, OfLaunchesAfterTheExitBeganDoNotWait) {
+  for (int round = 0; round < 20; ++round) {
+    LoadedProgram program(inside_objects(), false, true);
+    program.session().drain();
+    program.read_object();
+    program.synchronize();
+    const std::vector<std::string> lines = sorted_lines(program.lines({"map", "coverage"}));
+    ASSERT_EQ(lines.size(), 1u);
+    EXPECT_TRUE(lines[0].starts_with("map api=1 object=0")) << lines[0];
   }
 }
 
