@@ -9,20 +9,25 @@
 namespace drgpum::profiler {
 
 ReductionQueue::~ReductionQueue() {
-  {
-    const std::lock_guard lock(mutex_);
-    ends_ = true;
-    waiting_.clear();
-    if (!has_thread_) return;
-  }
+  stop(std::chrono::hours{1});  // it uses us
+}
+
+void ReductionQueue::stop(std::chrono::milliseconds patience) {
+  std::unique_lock lock(mutex_);
+  ends_ = true;
+  waiting_.clear();
+  if (!has_thread_) return;
   changed_.notify_all();
+  if (!changed_.wait_for(lock, patience, [&] { return has_ended_; })) return;
+  has_thread_ = false;
+  lock.unlock();
   pthread_join(thread_, nullptr);
 }
 
 bool ReductionQueue::add(Work& work) {
   {
     const std::lock_guard lock(mutex_);
-    if (!has_thread_ && !begin()) return false;
+    if (ends_ || (!has_thread_ && !begin())) return false;
     waiting_.push_back(std::move(work));
   }
   changed_.notify_all();
@@ -51,7 +56,7 @@ void ReductionQueue::work_off() {
   std::unique_lock lock(mutex_);
   for (;;) {
     changed_.wait(lock, [&] { return ends_ || !waiting_.empty(); });
-    if (ends_) return;
+    if (ends_) break;
     Work work = std::move(waiting_.front());
     waiting_.pop_front();
     busy_with_ = work.context.get();
@@ -62,6 +67,8 @@ void ReductionQueue::work_off() {
     busy_with_ = nullptr;
     changed_.notify_all();
   }
+  has_ended_ = true;
+  changed_.notify_all();
 }
 
 void ReductionQueue::await(const ContextState* context, std::chrono::milliseconds patience) {

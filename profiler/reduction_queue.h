@@ -33,7 +33,7 @@ class ReductionQueue {
   ReductionQueue(const ReductionQueue&) = delete;
   ReductionQueue& operator=(const ReductionQueue&) = delete;
 
-  // False, and the work is left to the caller, when there can be no thread.
+  // False, and the work is left to the caller, when there can be no thread, or none any more.
   bool add(Work& work);
 
   // The work of a context that was not begun; work that was is waited for, but no longer than
@@ -42,6 +42,10 @@ class ReductionQueue {
 
   // Until all work of the context is done, but no longer than `patience`.
   void await(const ContextState* context, std::chrono::milliseconds patience);
+
+  // Ends the thread; a work under way is waited for, but no longer than `patience`. What was not
+  // begun is dropped.
+  void stop(std::chrono::milliseconds patience);
 
  private:
   bool begin();  // under mutex_
@@ -56,6 +60,7 @@ class ReductionQueue {
   bool has_thread_ = false;
   bool refused_ = false;  // the system gave no thread
   bool ends_ = false;
+  bool has_ended_ = false;
   pthread_t thread_{};
 };
 

@@ -334,10 +334,15 @@ void Session::drain() noexcept {
   if (thread.busy) return;  // exit() called out of a callback
   thread.busy = true;
   thread.outside_callbacks = true;
-  ends_.store(true);
   draining_.store(true);
   try {
     drain_all();
+    {
+      const Lock lock(mutex_);
+      ends_.store(true);
+    }
+    drain_all();                  // what other threads left to ours meanwhile
+    reductions_.stop(kPatience);  // none of ours outlives the program's own
   } catch (const std::exception& error) {
     disable(error.what());
   } catch (...) {

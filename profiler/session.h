@@ -146,7 +146,7 @@ class Session {
   void end_orphans(const Lock&, std::uint64_t begin, std::uint64_t end);
   void settle_told(const Lock&);
 
-  // session_launch.cpp: device modules, kernels, launches.
+  // session_modules.cpp: device modules.
   void on_module(const sanitizer::ModuleData& data);
   void on_module_unload(const sanitizer::ModuleData& data);
   std::string save_image(const std::string& hash, const sanitizer::ModuleData& data);
@@ -154,6 +154,8 @@ class Session {
   bool load_patches(const ContextPointer& context);
   void forget_kernels_of(const Lock&, const DeviceModule& module);
   void forget_modules_of(const Lock&, const ContextState& context);
+
+  // session_launch.cpp: kernels, launches.
   std::shared_ptr<KernelState> kernel_of(const Lock&, const sanitizer::LaunchData& data);
   void on_launch(ThreadState& thread, std::uint32_t id, const sanitizer::LaunchData& data);
   void begin_launch(ThreadState& thread, const sanitizer::LaunchData& data);

@@ -59,11 +59,11 @@ const ApiTraits& Session::traits_of_call(sanitizer::Domain domain, std::uint32_t
   }
   std::atomic<const ApiTraits*>& entry = cache[base + id];
   const ApiTraits* known = entry.load(std::memory_order_acquire);
-  if (known == nullptr) {
-    known = new ApiTraits(traits_of(name));
-    entry.store(known, std::memory_order_release);
-  }
-  return *known;
+  if (known != nullptr) return *known;
+  auto made = std::make_unique<const ApiTraits>(traits_of(name));
+  // Of threads that come at once, one leaves what it made.
+  if (!entry.compare_exchange_strong(known, made.get(), std::memory_order_acq_rel)) return *known;
+  return *made.release();
 }
 
 void Session::on_call(ThreadState& thread, sanitizer::Domain domain, std::uint32_t id,

@@ -24,7 +24,7 @@ def record(args, folder, word, reduction):
     trace.unlink(missing_ok=True)
     status.write_text("")
     environment = dict(
-        os.environ, LD_LIBRARY_PATH=str(args.emulator), CUDA_INJECTION64_PATH=str(args.library), LD_PRELOAD=str(args.library),
+        os.environ, LD_LIBRARY_PATH=str(args.emulator), CUDA_INJECTION64_PATH=str(args.library),
         DRGPUM_DEVICE_KIND="emulated", DRGPUM_SANITIZER_LIB=str(args.emulator / "libsanitizer-public.so"),
         DRGPUM_MODE="intra", DRGPUM_MAP_REDUCTION=reduction, DRGPUM_OUTPUT=str(trace), DRGPUM_STATUS_FILE=str(status))
     done = subprocess.run([args.program, word], env=environment, capture_output=True, text=True, timeout=300)

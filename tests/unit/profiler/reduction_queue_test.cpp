@@ -121,6 +121,28 @@ TEST(ReductionQueue, KeepsTheProgramsSignalsAway) {
   EXPECT_EQ(sigismember(&mask, SIGUSR1), 0);
 }
 
+TEST(ReductionQueue, StopsAndTakesNoMoreWork) {
+  const auto context = std::make_shared<ContextState>();
+  Gate gate;
+  std::atomic<int> done{0};
+  ReductionQueue queue([&](Work&) {
+    gate.pass();
+    ++done;
+  });
+  Work work = work_of(context, 0);
+  ASSERT_TRUE(queue.add(work));
+  gate.await_arrival();
+  queue.stop(milliseconds{1});  // still busy
+  EXPECT_EQ(done, 0);
+  gate.open();
+  queue.stop(kLong);
+  EXPECT_EQ(done, 1);
+  Work late = work_of(context, 1);
+  EXPECT_FALSE(queue.add(late));
+  EXPECT_EQ(late.slot.size(), 1u) << "it is still the caller's";
+  queue.stop(kLong);
+}
+
 TEST(ReductionQueue, EndsWithWorkLeft) {
   const auto context = std::make_shared<ContextState>();
   std::atomic<int> done{0};
