@@ -39,11 +39,14 @@ void declare(CLI::App& app, Arguments& a) {
   app.add_flag("-f,--force", a.replace, "replace a file that is there");
   app.add_flag("--with-source", a.with_source,
                "also the lines of source files around those that the report can name");
-  app.add_option("--source-root", a.load.source_roots, "directory that holds the program's sources");
+  app.add_option("--source-root", a.load.source_roots, "directory that holds the program's sources")
+      ->allow_extra_args(false);
   app.add_option("--path-map", a.load.path_maps,
-                 "A=B: source files recorded below A lie below B");
+                 "A=B: source files recorded below A lie below B")
+      ->allow_extra_args(false);
   app.add_option("--symbol-path", a.load.symbol_paths,
-                 "directory that holds modules, their debug files or device code");
+                 "directory that holds modules, their debug files or device code")
+      ->allow_extra_args(false);
   app.footer(
       "Examples:\n"
       "  drgpum bundle app.drgp && scp app.drgb elsewhere:\n"

@@ -33,7 +33,8 @@ void declare(CLI::App& app, Arguments& a) {
       ->capture_default_str();
   app.add_option("-o,--output", a.output, "file to write; standard output without it");
   app.add_option("--fail-on", a.fail_on,
-                 "end with 1 when this is true of NEW, as 'peak_growth>5%'; may be repeated");
+                 "end with 1 when this is true of NEW, as 'peak_growth>5%'; may be repeated")
+      ->allow_extra_args(false);
   declare_load_options(app, a.load);
   app.footer(
       "Objects are matched by where they are allocated and in which order, never by address.\n"

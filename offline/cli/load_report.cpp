@@ -128,6 +128,7 @@ Status add_times(const std::string& trace_path, const std::string& shown_path,
 }  // namespace
 
 void declare_load_options(CLI::App& app, LoadArguments& a) {
+  // What may be repeated takes one value each time: the trace that follows is no value of it.
   app.add_option("--rules", a.rules, "strict, or drgpum: the published tool's rules as coded")
       ->check(CLI::IsMember({"strict", "drgpum"}))
       ->capture_default_str();
@@ -135,15 +136,19 @@ void declare_load_options(CLI::App& app, LoadArguments& a) {
                  "judge whole allocations, or the tensors inside pools (default where there are "
                  "any)")
       ->check(CLI::IsMember({"allocation", "tensor"}));
-  app.add_option("--threshold", a.thresholds, "PATTERN=VALUE; --explain PATTERN says the unit");
+  app.add_option("--threshold", a.thresholds, "PATTERN=VALUE; --explain PATTERN says the unit")
+      ->allow_extra_args(false);
   app.add_option("--suppressions", a.suppressions, "file of findings to leave out, with reasons");
-  app.add_option("--source-root", a.source_roots, "directory that holds the program's sources");
+  app.add_option("--source-root", a.source_roots, "directory that holds the program's sources")
+      ->allow_extra_args(false);
   app.add_option("--path-map", a.path_maps, "A=B: source files recorded below A lie below B")
+      ->allow_extra_args(false)
       ->check([](const std::string& map) {
         return map.find('=') == std::string::npos ? "is not of the form A=B" : "";
       });
   app.add_option("--symbol-path", a.symbol_paths,
-                 "directory that holds modules or their debug files");
+                 "directory that holds modules or their debug files")
+      ->allow_extra_args(false);
   app.add_flag("--debuginfod", a.debuginfod,
                "fetch missing debug files from the servers of $DEBUGINFOD_URLS");
   app.add_flag("--no-cache", a.no_cache,

@@ -50,7 +50,8 @@ void declare(CLI::App& app, Arguments& a) {
       ->capture_default_str();
   app.add_option("--fail-on", a.fail_on,
                  "end with 1 when this is true: metric op value[unit], as 'peak>1GiB', "
-                 "'memory_leak>0', 'saving>10%', 'peak_growth>5%'; may be repeated");
+                 "'memory_leak>0', 'saving>10%', 'peak_growth>5%'; may be repeated")
+      ->allow_extra_args(false);
   app.add_option("--baseline", a.baseline, "trace that peak_growth compares with");
   app.add_option("--explain", a.explain, "say what a pattern means, and nothing else");
   declare_load_options(app, a.load);

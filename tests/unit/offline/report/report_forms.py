@@ -314,6 +314,10 @@ def check_hostile_names(runner):
 
 
 def check_usage(runner, trace):
+    here = str(runner.folder)
+    for before in (["--source-root", here], ["--symbol-path", here], ["--path-map", "/a=/b"],
+                   ["--threshold", "early_allocation=3"], ["--fail-on", "peak>1GiB", "--fail-on", "peak>2GiB"]):
+        runner.run("report", *before, trace, status=0)
     runner.run("report", status=2)
     runner.run("report", trace, "--format", "yaml", status=2)
     runner.run("report", trace, "--threshold", "early_allocation", status=2)
@@ -345,6 +349,7 @@ def check_diff_and_merge(runner):
     runner.expect("diff: new leak", any(f["pattern"] == "memory_leak" and f["change"] == "new" for f in diff["findings"]))
     runner.run("diff", a, b, "--fail-on", "peak_growth>5%", status=1)
     runner.run("diff", a, a, "--fail-on", "peak_growth>5%", status=0)
+    runner.run("diff", "--fail-on", "peak_growth>5%", a, b, status=1)
     shifted = runner.trace("shifted", "alloc A 1M at=0x10000; launch k reads A; free A; end exit=0")
     same = json.loads(runner.run("diff", a, shifted, "--format", "json"))
     runner.expect("diff: addresses play no part", same["sites"] == [] and same["findings"] == [])
