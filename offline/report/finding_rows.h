@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The findings as a reader goes through them: those that lower no peak and say the same of objects
-// of one source line are one row.
+// The findings as a reader goes through them: those that say the same of objects of one source line
+// are one row. Of those that lower the peak only many that save the same are: a few are fixes that
+// a reader weighs one by one, but what is said of each of a loop's 500 buffers is said once.
 
 #include <cstdint>
 #include <string>
@@ -14,6 +15,7 @@ namespace drgpum {
 struct FindingRow {
   std::uint32_t first = 0;          // in Report::findings
   std::vector<std::uint32_t> like;  // the others, rising
+  bool lowers_the_peak = false;     // each of them does, by as much
 };
 
 bool lowers_the_peak(const Finding& finding);

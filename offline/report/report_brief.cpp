@@ -4,6 +4,7 @@
 
 #include "offline/patterns/patterns.h"
 #include "offline/report/classic_stream.h"
+#include "offline/report/finding_rows.h"
 #include "offline/report/report_text.h"
 #include "offline/report/report_words.h"
 #include "offline/report/units.h"
@@ -13,7 +14,8 @@ namespace {
 
 constexpr std::size_t kBriefFindings = 3;
 
-void one_line(const Report& r, const Finding& f, std::ostream& out) {
+void one_line(const Report& r, const FindingRow& row, std::ostream& out) {
+  const Finding& f = r.findings[row.first];
   out << "drgpum:   " << words_of(name_of(f.pattern)) << ": " << printable(r.label(f.object)) << ", "
       << iec_bytes(r.evidence.objects[f.object].size)
       << (f.certainty == Certainty::kProven ? "" : " (possible)");
@@ -21,14 +23,18 @@ void one_line(const Report& r, const Finding& f, std::ostream& out) {
   if (!site.empty()) out << ", " << site;
   const std::uint64_t saved = std::max(f.joint_saving_bytes, f.peak_saving_bytes);
   if (saved > 0) out << ", saves up to " << iec_bytes(saved);
+  if (!row.like.empty()) out << "; " << exact_bytes(row.like.size()) << " more like it";
   out << '\n';
 }
 
 void findings(const Report& r, std::ostream& out) {
-  for (std::size_t i = 0; i < std::min(r.findings.size(), kBriefFindings); ++i)
-    one_line(r, r.findings[i], out);
-  if (r.findings.size() > kBriefFindings)
-    out << "drgpum:   " << plural(r.findings.size() - kBriefFindings, "more finding") << '\n';
+  const std::vector<FindingRow> rows = finding_rows(r);
+  std::size_t more = r.findings.size();
+  for (std::size_t i = 0; i < std::min(rows.size(), kBriefFindings); ++i) {
+    one_line(r, rows[i], out);
+    more -= 1 + rows[i].like.size();
+  }
+  if (more > 0) out << "drgpum:   " << plural(more, "more finding") << '\n';
   if (r.findings.empty()) out << "drgpum: no findings\n";
 }
 

@@ -61,5 +61,38 @@ TEST(FindingRows, KeepWhatLowersThePeakApart) {
   EXPECT_EQ(finding_rows(report).size(), report.findings.size());
 }
 
+// As a benchmark of an allocator makes them: a loop of buffers that nothing uses.
+Report unused_objects(int count) {
+  std::string text = "path P 0x70\n";
+  for (int i = 0; i < count; ++i)
+    text += "alloc A" + std::to_string(i) + " 100 path=P\n";
+  text += "launch l\n";
+  for (int i = 0; i < count; ++i)
+    text += "free A" + std::to_string(i) + "\n";
+  Report report = report_from_text(text);
+  SourceFrame frame;
+  frame.file = "/src/app.cu";
+  frame.line = 7;
+  for (const Object& object : report.evidence.objects)
+    report.call_paths[report.evidence.apis[object.alloc].call_path] = CallPath{{frame}, 0};
+  return report;
+}
+
+TEST(FindingRows, GatherManyThatLowerThePeakByAsMuch) {
+  const std::vector<FindingRow> many = finding_rows(unused_objects(20));
+  ASSERT_EQ(many.size(), 1U);
+  EXPECT_EQ(many[0].like.size(), 19U);
+  EXPECT_EQ(describe_like(many[0]),
+            "Of this line also findings 2, 3, 4, 5, 6 and 14 more, which save as much each.");
+  EXPECT_EQ(finding_rows(unused_objects(4)).size(), 4U);
+}
+
+TEST(FindingRows, KeepApartWhatSavesDifferently) {
+  Report report = unused_objects(20);
+  for (std::size_t i = 0; i < report.findings.size(); ++i)
+    report.findings[i].joint_saving_bytes = 1 + i;
+  EXPECT_EQ(finding_rows(report).size(), 20U);
+}
+
 }  // namespace
 }  // namespace drgpum
