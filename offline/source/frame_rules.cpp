@@ -20,6 +20,37 @@ bool starts_with_any(std::string_view text, const std::array<std::string_view, n
                      [&](std::string_view beginning) { return text.starts_with(beginning); });
 }
 
+// The toolkit's headers that hold code, by name: a toolkit may lie anywhere, as modules of clusters
+// and packages of conda and Python put it.
+bool is_toolkit_header(std::string_view name) {
+  static constexpr std::array<std::string_view, 5> kNames{
+      "cuda_runtime.h", "cuda_runtime_api.h", "cuda.h", "host_runtime.h", "cuComplex.h"};
+  static constexpr std::array<std::string_view, 17> kBeginnings{
+      "device_atomic_functions.",
+      "device_functions.",
+      "device_double_functions.",
+      "texture_fetch_functions.",
+      "texture_indirect_functions.",
+      "surface_functions.",
+      "surface_indirect_functions.",
+      "vector_functions.",
+      "math_functions.",
+      "cooperative_groups.",
+      "cuda_awbarrier",
+      "cuda_pipeline",
+      "cuda_fp4.",
+      "cuda_fp6.",
+      "cuda_fp8.",
+      "cuda_fp16.",
+      "cuda_bf16."};
+  // sm_60_atomic_functions.hpp, sm_30_intrinsics.hpp
+  if (name.starts_with("sm_") && (name.find("_intrinsics.h") != std::string_view::npos ||
+                                  name.find("_atomic_functions.h") != std::string_view::npos))
+    return true;
+  return std::find(kNames.begin(), kNames.end(), name) != kNames.end() ||
+         starts_with_any(name, kBeginnings);
+}
+
 }  // namespace
 
 bool is_system_module(std::string_view path) {
@@ -38,15 +69,17 @@ bool is_package_module(std::string_view path) {
 }
 
 bool is_system_file(std::string_view file) {
-  static constexpr std::array<std::string_view, 4> kHeaders{"cuda_runtime.h", "cuda_runtime_api.h",
-                                                            "cuda.h", "crt/host_runtime.h"};
   static constexpr std::array<std::string_view, 5> kRoots{
       "/usr/include/", "/usr/lib/", "/usr/local/cuda", "/opt/nvidia/", "/usr/local/include/"};
-  for (const std::string_view header : kHeaders)
-    if (base_name(file) == base_name(header)) return true;
+  if (is_toolkit_header(base_name(file))) return true;
+  // nvcc without a target folder writes "bin/..//include". The last before those of glibc
+  // are a checkout of CCCL.
   for (const std::string_view part :
        {"/crt/link.stub", "/include/c++/", "/include/thrust/", "/include/cub/", "/include/crt/",
-        "/sysdeps/", "/csu/libc-start"})
+        "/include/cccl/", "/include/cuda/std/", "/include/cooperative_groups/",
+        "/site-packages/nvidia/", "/dist-packages/nvidia/", "/targets/x86_64-linux/include/",
+        "/targets/sbsa-linux/include/", "/bin/..//include/", "/thrust/thrust/",
+        "/cub/cub/", "/libcudacxx/include/", "/sysdeps/", "/csu/libc-start"})
     if (file.find(part) != std::string_view::npos) return true;
   return starts_with_any(file, kRoots) || file.starts_with("./csu/") || file.starts_with("./nptl/");
 }

@@ -36,6 +36,25 @@ TEST(FrameRulesTest, SystemFilesAreKnownByPlace) {
   EXPECT_FALSE(is_system_file(""));
 }
 
+// What an atomic operation, a half, a group or a scan of cub leaves as innermost line in a kernel.
+TEST(FrameRulesTest, HeadersOfAToolkitAnywhereAreTheSystems) {
+  EXPECT_TRUE(is_system_file("/home/me/cu13/bin/..//include/device_atomic_functions.hpp"));
+  EXPECT_TRUE(is_system_file("/apps/cuda/12.4/include/sm_60_atomic_functions.hpp"));
+  EXPECT_TRUE(is_system_file("/apps/cuda/12.4/include/sm_30_intrinsics.hpp"));
+  EXPECT_TRUE(is_system_file("/apps/cuda/12.4/include/cuda_fp16.hpp"));
+  EXPECT_TRUE(is_system_file("/apps/cuda/12.4/include/cooperative_groups/details/reduce.h"));
+  EXPECT_TRUE(is_system_file("/apps/cuda/13.0/include/cccl/cub/block/block_scan.cuh"));
+  EXPECT_TRUE(is_system_file("/apps/cuda/12.4/include/cuda/std/detail/libcxx/include/atomic"));
+  EXPECT_TRUE(is_system_file("/home/me/conda/targets/x86_64-linux/include/surface_types.h"));
+  EXPECT_TRUE(is_system_file("/env/site-packages/nvidia/cuda_runtime/include/a.hpp"));
+  EXPECT_TRUE(is_system_file("/home/me/build/_deps/cccl-src/thrust/thrust/for_each.h"));
+  EXPECT_FALSE(is_system_file("/home/me/cuda/include/device_kernels.hpp"));
+  EXPECT_FALSE(is_system_file("/home/me/cuda/include/kernels.cuh"));
+  EXPECT_FALSE(is_system_file("/home/me/app/sm_kernels.hpp"));
+  EXPECT_FALSE(is_system_file("/home/me/bin/../include/kernels.cuh"));
+  EXPECT_FALSE(is_system_file("/home/me/cub/kernels.cu"));
+}
+
 TEST(FrameRulesTest, StartUpIsKnown) {
   EXPECT_TRUE(is_start_up("_start"));
   EXPECT_TRUE(is_start_up("__libc_start_main@@GLIBC_2.34"));
