@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <set>
 
+#include "offline/order/object_kinds.h"
+
 namespace drgpum {
 namespace {
 
@@ -66,12 +68,14 @@ bool is_ever_used(std::span<const Use> uses) {
 
 StateAtPeak state_at(const Evidence& evidence, std::uint32_t object, const Peak& peak) {
   if (!evidence.records_accesses()) return StateAtPeak::kUnknown;
+  const Object& about = evidence.objects[object];
+  if (is_compiler_variable(evidence, about)) return StateAtPeak::kUsed;
   const auto uses = evidence.uses_of(object);
-  if (!is_ever_used(uses)) return StateAtPeak::kUnused;
+  if (!is_ever_used(uses))
+    return is_used_unseen(about) ? StateAtPeak::kUnknown : StateAtPeak::kUnused;
   const auto at = std::lower_bound(uses.begin(), uses.end(), peak.api,
                                    [](const Use& use, std::uint32_t api) { return use.api < api; });
   if (at != uses.end() && at->api < peak.until) return StateAtPeak::kUsed;
-  const Object& about = evidence.objects[object];
   const bool can_leak = about.kind != trace::ObjectKind::kModuleGlobal && !about.ended;
   return at == uses.end() && can_leak ? StateAtPeak::kLeaked : StateAtPeak::kIdle;
 }

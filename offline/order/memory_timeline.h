@@ -26,7 +26,7 @@ enum class StateAtPeak : std::uint8_t {
   kIdle,    // used before or after, not there
   kUnused,  // no launch and no copy ever reads or computes on it
   kLeaked,  // not used any more, and never freed
-  kUnknown,  // the trace records no accesses
+  kUnknown,  // the trace records no accesses, or none of this object's can be seen
 };
 
 struct LiveObject {

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "offline/order/object_kinds.h"
+
 namespace drgpum {
 
 bool Essentials::is_essential(std::span<const Use> uses, std::uint32_t place) const {
@@ -38,7 +40,7 @@ std::vector<Essentials> all_essentials(const Evidence& evidence) {
 
 bool is_judged(const PatternInput& in, std::uint32_t object) {
   const Object& o = in.evidence.objects[object];
-  return o.size > 0 && holds_memory(o, in.level);
+  return o.size > 0 && holds_memory(o, in.level) && !is_compiler_variable(in.evidence, o);
 }
 
 bool has_own_life(const PatternInput& in, std::uint32_t object) {

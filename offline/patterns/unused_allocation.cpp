@@ -1,24 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "offline/order/object_kinds.h"
 #include "offline/patterns/patterns.h"
 
 namespace drgpum {
-namespace {
-
-// Arrays, constants, and memory that textures read: kernels use them without a trace.
-bool is_used_unseen(const Object& object) {
-  return object.opaque && object.kind != trace::ObjectKind::kManaged &&
-         object.kind != trace::ObjectKind::kImported;
-}
-
-// Tables of the compiler's own mathematical functions come with them, used or not.
-bool is_of_the_compiler(const Evidence& evidence, const Object& object) {
-  return object.kind == trace::ObjectKind::kModuleGlobal &&
-         evidence.names[object.name].starts_with("__cudart_");
-}
-
-}  // namespace
 
 // Unused allocation: no launch accesses the object and no copy reads it. Copies and sets into it do
 // not make it used. Source: DrGPUM (ASPLOS '23), which ignores copies that read.
@@ -32,7 +18,7 @@ std::vector<Finding> unused_allocation(const PatternInput& in) {
   for (std::uint32_t o = 0; o < in.evidence.objects.size(); ++o) {
     const Object& object = in.evidence.objects[o];
     if (!is_judged(in, o) || in.essentials[o].first != kNone) continue;
-    if (is_used_unseen(object) || is_of_the_compiler(in.evidence, object)) continue;
+    if (is_used_unseen(object)) continue;
     if (in.evidence.first_unseen(object.alloc, object.end) != kNone) continue;
     Finding f;
     f.pattern = Pattern::kUnusedAllocation;

@@ -93,7 +93,8 @@ std::vector<LineFixes> fixes_by_line(const Report& report) {
       const std::uint64_t size = report.evidence.objects[live.object].size;
       line->bytes_at_peak += size;
       ++line->objects_at_peak;
-      if (live.state != StateAtPeak::kUsed) line->unused_at_peak += size;
+      if (live.state != StateAtPeak::kUsed && live.state != StateAtPeak::kUnknown)
+        line->unused_at_peak += size;
     }
   }
   lines.resize(with_findings);

@@ -10,7 +10,7 @@ namespace {
 std::string peaks_of(std::string_view text, std::size_t count = 3,
                      MemoryLevel level = MemoryLevel::kAllocation) {
   const Evidence evidence = evidence_from_text(text);
-  const char* words[] = {"used", "idle", "unused", "leaked"};
+  const char* words[] = {"used", "idle", "unused", "leaked", "unknown"};
   std::string out;
   for (const Peak& peak : top_peaks(evidence, level, count)) {
     out += std::to_string(peak.bytes) + " at " + std::to_string(peak.api) + ":";
@@ -32,6 +32,16 @@ TEST(Timeline, ListsTheHighestPeaksAndTheirObjects) {
 TEST(Timeline, TellsLeakedFromIdleObjects) {
   EXPECT_EQ(peaks_of("alloc A 100; launch k reads A; alloc B 50; launch k reads B; free B; end", 1),
             "150 at 2: A=leaked B=used\n");
+}
+
+TEST(Timeline, HoldsTheCompilersTablesAgainstNobody) {
+  EXPECT_EQ(peaks_of("global __cudart_i2opi_f 24; global table 8; launch k; end", 1),
+            "32 at 0: __cudart_i2opi_f=used table=unused\n");
+}
+
+TEST(Timeline, SaysNothingOfWhatKernelsReadUnseen) {
+  EXPECT_EQ(peaks_of("alloc A 100 opaque; alloc B 50; launch k reads B; free B; free A; end", 1),
+            "150 at 1: A=unknown B=used\n");
 }
 
 TEST(Timeline, CountsWhatEndsAtACallBeforeWhatBeginsThere) {

@@ -15,6 +15,16 @@ TEST(Overallocation, ReportsTheBytesThatNoLaunchTouches) {
             "overallocation A proven wasted=900 alone=900 joint=900\n");
 }
 
+TEST(Overallocation, IsNotSaidOfTheCompilersTables) {
+  const auto of_global = [](const std::string& name) {
+    return found("global " + name + " 128\nlaunch k reads " + name + " access=8,8\nmap " + name +
+                 " cell=4 exact reads=0:48");
+  };
+  EXPECT_EQ(of_global("__cudart_sin_cos_coeffs"), "");
+  EXPECT_EQ(of_global("_ZTV6Square"), "") << "virtual functions";
+  EXPECT_NE(of_global("coefficients"), "");
+}
+
 TEST(Overallocation, JoinsAllLaunchesOfAnObjectsLife) {
   EXPECT_EQ(found("alloc A 1000\nlaunch k reads A access=4,4\nmap A cell=4 exact reads=0:400\n"
                   "launch l writes A access=4,4\nmap A cell=4 exact writes=400:800\nfree A"),

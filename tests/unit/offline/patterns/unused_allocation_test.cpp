@@ -38,6 +38,8 @@ TEST(UnusedAllocation, IsOnlyPossibleWhenAccessesHitUnknownMemory) {
 
 TEST(UnusedAllocation, IsNotATableOfTheCompilers) {
   EXPECT_EQ(found("global __cudart_i2opi_f 24; launch x"), "");
+  EXPECT_EQ(found("global __unnamed_1 22; launch x"), "") << "an assert's text";
+  EXPECT_EQ(found("global $str 10; launch x"), "");
   EXPECT_NE(found("global table 24; launch x"), "");
 }
 
