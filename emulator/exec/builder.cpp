@@ -25,7 +25,7 @@ constexpr Family kFamilies[] = {
     lower_approximate, lower_half,     lower_compare, lower_select, lower_convert,  lower_move,
     lower_load,        lower_store,    lower_atomic,  lower_async,  lower_shuffle,  lower_vote,
     lower_barrier,     lower_control,  lower_call,    lower_matrix, lower_video,    lower_cluster,
-    lower_texture,     lower_surface};
+    lower_texture,     lower_surface,  lower_packed};
 
 bool ends_block(Opcode opcode) {
   return opcode == Opcode::kBra || opcode == Opcode::kBrx || opcode == Opcode::kRet ||

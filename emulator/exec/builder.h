@@ -120,6 +120,7 @@ class Builder {
 
 // Families. Each returns false for what it does not know, having emitted nothing.
 bool lower_integer(Builder& builder, const ptx::Instruction& instruction);
+bool lower_packed(Builder& builder, const ptx::Instruction& instruction);
 bool lower_division(Builder& builder, const ptx::Instruction& instruction);
 bool lower_carry(Builder& builder, const ptx::Instruction& instruction);
 bool lower_logic(Builder& builder, const ptx::Instruction& instruction);

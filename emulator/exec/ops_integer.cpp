@@ -275,6 +275,8 @@ Handler mul24_handler(const ptx::Instruction& in, bool with_addend) {
 bool lower_integer(Builder& builder, const ptx::Instruction& in) {
   const unsigned bytes = ptx::bytes_of(in.type);
   if (ptx::is_float(in.type) || in.type == Type::kPred || in.carry_out) return false;
+  if (std::find(in.modifiers.begin(), in.modifiers.end(), "relu") != in.modifiers.end())
+    return false;  // lower_packed
   const auto two = [&](Handler handler) {
     return handler != nullptr && emit_binary(builder, in, handler, bytes, bytes);
   };

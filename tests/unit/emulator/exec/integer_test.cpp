@@ -44,6 +44,52 @@ TEST(IntegerArithmetic, SaturatesSignedSums) {
   });
 }
 
+template <typename T, typename F>
+U64 by_halves(U64 a, U64 b, F&& combine) {
+  U64 result = 0;
+  for (unsigned shift = 0; shift < 32; shift += 16)
+    result |= U64{static_cast<std::uint16_t>(combine(static_cast<T>(a >> shift),
+                                                     static_cast<T>(b >> shift)))}
+              << shift;
+  return result;
+}
+
+TEST(IntegerArithmetic, TakesAWordForTwoHalves) {
+  using S16 = std::int16_t;
+  using U16 = std::uint16_t;
+  const auto sum = [](int a, int b) { return a + b; };
+  expect_lanes(body("add.s16x2 %out, %a, %b;", 4),
+               [&](U64 a, U64 b, U64, U64) { return by_halves<S16>(a, b, sum); });
+  expect_lanes(body("add.u16x2 %out, %a, %b;", 4),
+               [&](U64 a, U64 b, U64, U64) { return by_halves<U16>(a, b, sum); });
+  const auto least = [](auto a, auto b) { return std::min(a, b); };
+  const auto most = [](auto a, auto b) { return std::max(a, b); };
+  expect_lanes(body("min.s16x2 %out, %a, %b;", 4),
+               [&](U64 a, U64 b, U64, U64) { return by_halves<S16>(a, b, least); });
+  expect_lanes(body("min.u16x2 %out, %a, %b;", 4),
+               [&](U64 a, U64 b, U64, U64) { return by_halves<U16>(a, b, least); });
+  expect_lanes(body("max.u16x2 %out, %a, %b;", 4),
+               [&](U64 a, U64 b, U64, U64) { return by_halves<U16>(a, b, most); });
+  expect_lanes(body("max.s16x2 %out, %a, %b;", 4),
+               [&](U64 a, U64 b, U64, U64) { return by_halves<S16>(a, b, most); });
+}
+
+TEST(IntegerArithmetic, TakesWhatIsNegativeForZeroWithRelu) {
+  using S16 = std::int16_t;
+  expect_lanes(body("min.s32.relu %out, %a, %b;", 4), [](U64 a, U64 b, U64, U64) {
+    return bits_of(std::max(std::min(as<S32>(a), as<S32>(b)), 0));
+  });
+  expect_lanes(body("max.s32.relu %out, %a, %b;", 4), [](U64 a, U64 b, U64, U64) {
+    return bits_of(std::max({as<S32>(a), as<S32>(b), 0}));
+  });
+  expect_lanes(body("min.relu.s16x2 %out, %a, %b;", 4), [](U64 a, U64 b, U64, U64) {
+    return by_halves<S16>(a, b, [](int x, int y) { return std::max(std::min(x, y), 0); });
+  });
+  expect_lanes(body("max.s16x2.relu %out, %a, %b;", 4), [](U64 a, U64 b, U64, U64) {
+    return by_halves<S16>(a, b, [](int x, int y) { return std::max({x, y, 0}); });
+  });
+}
+
 TEST(IntegerArithmetic, MultipliesLowHighAndWide) {
   expect_lanes(body("mul.lo.s32 %out, %a, %b;", 4),
                [](U64 a, U64 b, U64, U64) { return static_cast<U32>(a * b); });
