@@ -50,20 +50,40 @@ const Op* together(const Op* op, WarpContext& warp) {
 
 void synchronise(const Op*, WarpContext&) {}
 
-void vote(const Op* op, WarpContext& warp) {
+// What a lane is told of the lanes that it asks; `held` are those of them for which it holds.
+bool answer(WarpMode mode, std::uint32_t held, std::uint32_t asked) {
+  switch (mode) {
+    case WarpMode::kAll:
+      return held == asked;
+    case WarpMode::kAny:
+      return held != 0;
+    default:
+      return held == 0 || held == asked;
+  }
+}
+
+// Each lane asks the lanes of its own mask that are here. Where it is not one of them, the outcome
+// is not defined, but programs ask the lanes below them in this way, and hardware answers.
+const Op* vote(const Op* op, WarpContext& warp) {
+  const std::uint32_t own = warp.mask;
+  const bool has_members = (op->detail & kHasMembers) != 0;
+  const auto* members = has_members ? warp.source<std::uint32_t>(op->b) : nullptr;
+  if (has_members && !gather_members(warp, op, members)) return next_split(warp);
+  const auto asked = [=](unsigned lane) { return has_members ? members[lane] : ~0u; };
   std::uint32_t held = *warp.source<std::uint32_t>(op->a);
   if ((op->detail & kNegatedSource) != 0) held = ~held;
   held &= warp.mask;
-  switch (static_cast<WarpMode>(op->detail & 0xff)) {
-    case WarpMode::kAll:
-      return warp.write_predicate(op->dst, held == warp.mask ? ~0u : 0);
-    case WarpMode::kAny:
-      return warp.write_predicate(op->dst, held != 0 ? ~0u : 0);
-    case WarpMode::kUni:
-      return warp.write_predicate(op->dst, held == 0 || held == warp.mask ? ~0u : 0);
-    default:
-      store_lanes<std::uint32_t>(warp, op, [=](unsigned) { return held; });
+  const auto mode = static_cast<WarpMode>(op->detail & 0xff);
+  if (mode == WarpMode::kBallot) {
+    store_lanes<std::uint32_t>(warp, op, [=](unsigned lane) { return held & asked(lane); });
+  } else {
+    const std::uint32_t here = warp.mask;
+    warp.write_predicate(op->dst, lanes_where([=](unsigned lane) {
+                           return answer(mode, held & asked(lane), here & asked(lane));
+                         }));
   }
+  if (has_members) end_warp_sync(warp, op, own);
+  return op + 1;
 }
 
 template <typename T>
@@ -149,7 +169,7 @@ bool lower_vote_instruction(Builder& builder, const ptx::Instruction& in) {
   const RowOffset dst = in.warp_mode == WarpMode::kBallot
                             ? builder.destination(in.destinations[0], 4)
                             : builder.predicate(in.destinations[0]);
-  builder.emit(together<vote>, dst, a, mask).detail = detail;
+  builder.emit(vote, dst, a, mask).detail = detail;
   return true;
 }
 

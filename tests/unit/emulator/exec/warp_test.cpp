@@ -106,6 +106,17 @@ TEST(Vote, KeepsGroupsWithDifferentMembersApart) {
       expected([](U32 i) { return i < 4 ? 1u : 0u; }));
 }
 
+// A scan in a warp whose lanes name only those below them, as on a device.
+TEST(Vote, AnswersLanesThatAreNotTheirOwnMembers) {
+  const std::string below =
+      "mov.u32 %r3, 1; shl.b32 %r3, %r3, %r1; sub.u32 %r3, %r3, 1; "
+      "and.b32 %r4, %r1, 1; setp.eq.u32 %p, %r4, 1; ";
+  EXPECT_EQ(lanes(below + "vote.sync.ballot.b32 %out, %p, %r3;"),
+            expected([](U32 i) { return 0xaaaaaaaau & ((1u << i) - 1); }));
+  EXPECT_EQ(lanes(below + "vote.sync.any.pred %q, %p, %r3; selp.b32 %out, 1, 0, %q;"),
+            expected([](U32 i) { return i > 1 ? 1u : 0u; }));
+}
+
 TEST(Match, FindsLanesWithTheSameValue) {
   EXPECT_EQ(lanes("and.b32 %r2, %r1, 3; match.any.sync.b32 %out, %r2, -1;"),
             expected([](U32 i) { return 0x11111111u << (i & 3); }));
