@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -50,7 +51,8 @@ std::vector<Finding> non_uniform_access_frequency(const PatternInput& in) {
     intra.element_bytes = in.evidence.objects[o].min_access_bytes;
     intra.variation = variation_of(*worst);
     intra.mean_count = worst->count_mean;
-    intra.counted_elements = worst->counted_cells;
+    const std::uint64_t wide = std::max<std::uint64_t>(intra.element_bytes, worst->cell_bytes);
+    if (wide > 0) intra.counted_elements = worst->counted_cells * worst->cell_bytes / wide;
     intra.hot = worst->hot_range;
     f.intra = std::make_shared<IntraEvidence>(std::move(intra));
     f.calls = {f.from};

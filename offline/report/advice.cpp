@@ -10,6 +10,8 @@ namespace drgpum {
 namespace {
 
 constexpr double kShrinkBelow = 0.2;  // fragmentation
+constexpr double kSpreadFrom = 0.4;   // of the accessed bytes, that half of the accesses fall on
+constexpr std::uint64_t kMostShared = 227 << 10;  // bytes of shared memory, of a block on sm_90
 
 struct MissingWord {
   std::uint32_t bit;
@@ -67,6 +69,26 @@ std::string advice_on_rest(const Report& report, const Finding& f) {
          plural(f.intra->unaccessed_runs, "run") + ".";
 }
 
+// The shortest run with half of the accesses is not hot where it is nearly half of what is accessed,
+// and is of no use where it fits no shared memory: what is accessed repeatedly lies all over, as
+// what neighbouring blocks share does.
+std::string advice_on_hot(const Report& report, const Finding& f) {
+  const IntraEvidence& intra = *f.intra;
+  const std::string name = report.label(f.object);
+  const std::uint64_t hot = intra.hot.end - intra.hot.begin;
+  const double accessed =
+      static_cast<double>(intra.counted_elements) * static_cast<double>(intra.element_bytes);
+  const std::string where = " in shared memory for " + report.describe_call(f.from) + ".";
+  const std::string counts =
+      " Counts vary by " + fixed_number(intra.variation * 100, 0) + " % of their mean.";
+  const bool spread = accessed > 0 && static_cast<double>(hot) >= kSpreadFrom * accessed;
+  if (spread || hot > kMostShared)
+    return "Keep what is accessed repeatedly of " + name + ", which lies all over it," + where +
+           counts;
+  return "Put the part of " + name + " that is accessed most, bytes " +
+         exact_bytes(intra.hot.begin) + " to " + exact_bytes(intra.hot.end) + "," + where + counts;
+}
+
 }  // namespace
 
 std::vector<std::string> missing_words(std::uint32_t missing) {
@@ -114,9 +136,7 @@ std::string advice_for(const Report& report, const Finding& f) {
     case Pattern::kOverallocation:
       return advice_on_rest(report, f);
     case Pattern::kNonUniformAccessFrequency:
-      return "Put the part of " + name + " that is accessed most, bytes " +
-             std::to_string(f.intra->hot.begin) + " to " + std::to_string(f.intra->hot.end) +
-             ", in shared memory for " + call(f.from) + ".";
+      return advice_on_hot(report, f);
     case Pattern::kStructuredAccess:
       return "Keep one part of " + name + " at a time, at most " +
              iec_bytes(f.intra->largest_part_bytes) + ": its launches touch " +

@@ -40,5 +40,33 @@ TEST(NonUniformAccessFrequency, IsOnlyPossibleWhenCountsAreNotComplete) {
             "non_uniform_access_frequency A possible count=1\n");
 }
 
+TEST(NonUniformAccessFrequency, CountsElementsAndNotCells) {
+  const Report report = report_from_text(
+      "alloc A 1000\nlaunch k reads A access=8,8\n"
+      "map A cell=4 exact reads=0:1000 counted=250 mean=10 variance=25 hot=0:40\nfree A");
+  ASSERT_EQ(report.findings.size(), 1u);
+  EXPECT_EQ(report.findings.front().intra->counted_elements, 125u);
+  EXPECT_EQ(advice_for(report, report.findings.front()),
+            "Put the part of A that is accessed most, bytes 0 to 40, in shared memory for call 1 k. "
+            "Counts vary by 50 % of their mean.");
+}
+
+// A stencil: what two blocks read is a little at each border of theirs.
+TEST(NonUniformAccessFrequency, NamesNoPartWhereNoneIsHot) {
+  const Report report = report_from_text(
+      "alloc A 1000\nlaunch k reads A access=4,4\n"
+      "map A cell=4 exact reads=0:1000 counted=250 mean=10 variance=9 hot=0:480\nfree A");
+  ASSERT_EQ(report.findings.size(), 1u);
+  EXPECT_EQ(advice_for(report, report.findings.front()),
+            "Keep what is accessed repeatedly of A, which lies all over it, in shared memory for "
+            "call 1 k. Counts vary by 30 % of their mean.");
+  const Report histogram = report_from_text(
+      "alloc A 100M\nlaunch k reads A access=4,4\n"
+      "map A cell=4 exact reads=0:100M counted=25M mean=10 variance=900 hot=0:1M\nfree A");
+  ASSERT_EQ(histogram.findings.size(), 1u);
+  EXPECT_EQ(advice_for(histogram, histogram.findings.front()).substr(0, 46),
+            "Keep what is accessed repeatedly of A, which l") << "no shared memory holds 1 MiB";
+}
+
 }  // namespace
 }  // namespace drgpum
