@@ -74,7 +74,6 @@ class Session {
   void dispatch(ThreadState& thread, sanitizer::Domain domain, std::uint32_t id, const void* data);
   void on_resource(ThreadState& thread, std::uint32_t id, const void* data);
   void disable(const std::string& why) noexcept;
-  void drain_all();
   ThreadState& this_thread();
   [[nodiscard]] std::uint64_t now() const;
   ContextPointer context_of(const Lock&, sanitizer::Context handle, int device = -1);
@@ -90,6 +89,9 @@ class Session {
                         const ContextState& context, const char* fallback_name);
   void cover(trace::CoverageKind kind, std::string text, std::optional<ApiId> api = std::nullopt,
              std::uint64_t count = 1, ObjectId object = trace::kNoObject);
+
+  // session_end.cpp: how a recording ends.
+  void drain_all();
 
   // session_calls.cpp: entering and leaving API functions.
   void on_call(ThreadState& thread, sanitizer::Domain domain, std::uint32_t id,
