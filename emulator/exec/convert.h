@@ -17,5 +17,7 @@ bool emit_conversion(Builder& builder, RowOffset dst, ptx::Type to, RowOffset so
 
 // cvt that reads or writes f16, bf16, their pairs, or tf32.
 bool lower_half_conversion(Builder& builder, const ptx::Instruction& in);
+// cvt that reads or writes pairs of e4m3 or e5m2.
+bool lower_fp8_conversion(Builder& builder, const ptx::Instruction& in);
 
 }  // namespace drgpum::emulator::exec

@@ -256,8 +256,9 @@ bool emit_conversion(Builder& builder, RowOffset dst, Type to, RowOffset source,
 bool lower_convert(Builder& builder, const ptx::Instruction& in) {
   if (in.opcode != ptx::Opcode::kCvt) return false;
   const Type to = in.type, from = in.source_type;
-  if (is_half(to) || is_half(from) || to == Type::kOther || from == Type::kOther)
-    return lower_half_conversion(builder, in);
+  const bool other = to == Type::kOther || from == Type::kOther;
+  if (other && lower_fp8_conversion(builder, in)) return true;
+  if (is_half(to) || is_half(from) || other) return lower_half_conversion(builder, in);
   RowOffset source = builder.source(in.sources[0], stored_bytes(from));
   Type source_type = from;
   if (ptx::is_float(to) && ptx::bytes_of(from) < 4) {  // narrow integers go through s32

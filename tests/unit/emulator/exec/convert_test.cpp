@@ -231,5 +231,68 @@ TEST(HalfArithmetic, NegatesAndOrders) {
   });
 }
 
+// An 8-bit float without its sign, by its definition.
+double value_of_fp8(unsigned code, int fraction_bits, int bias) {
+  const int exponent = static_cast<int>(code >> fraction_bits);
+  const double fraction = code % (1u << fraction_bits) / static_cast<double>(1 << fraction_bits);
+  return exponent == 0 ? std::ldexp(fraction, 1 - bias) : std::ldexp(1 + fraction, exponent - bias);
+}
+
+// The nearest by search; of two, the even one.
+U64 nearest_fp8(float x, int fraction_bits, int bias, unsigned largest) {
+  if (x != x) return 0x7f;
+  const double magnitude = std::fabs(static_cast<double>(x));
+  unsigned best = 0;
+  for (unsigned code = 1; code <= largest; ++code) {
+    const double distance = std::fabs(value_of_fp8(code, fraction_bits, bias) - magnitude);
+    const double least = std::fabs(value_of_fp8(best, fraction_bits, bias) - magnitude);
+    if (distance < least || (distance == least && code % 2 == 0)) best = code;
+  }
+  if (std::isinf(x)) best = largest;
+  return best | (std::signbit(x) ? 0x80u : 0);
+}
+
+TEST(Conversion, RoundsToPairsOf8BitFloats) {
+  const auto e4m3 = [](U64 half) {
+    return nearest_fp8(f16_to_float(static_cast<std::uint16_t>(half)), 3, 7, 0x7e);
+  };
+  const auto e5m2 = [](U64 half) {
+    return nearest_fp8(f16_to_float(static_cast<std::uint16_t>(half)), 2, 15, 0x7b);
+  };
+  const Body halves{"cvt.rn.satfinite.e4m3x2.f16x2 %out, %a;", 2, 4};
+  expect_lanes(halves,
+               [&](U64 a, U64, U64, U64) { return e4m3(a >> 16) << 8 | e4m3(a & 0xffff); });
+  expect_lanes({"cvt.rn.satfinite.e5m2x2.f16x2 %out, %a;", 2, 4},
+               [&](U64 a, U64, U64, U64) { return e5m2(a >> 16) << 8 | e5m2(a & 0xffff); });
+  const Body floats{"cvt.rn.satfinite.e4m3x2.f32 %out, %a, %b;", 2, 4, 4};
+  Operands operands = random_operands(floats);
+  for (auto* row : {&operands.a, &operands.b})
+    for (U64& x : *row)
+      x = bits_of(f16_to_float(static_cast<std::uint16_t>(x)));
+  const auto of_float = [](U64 x) { return nearest_fp8(as<float>(x), 3, 7, 0x7e); };
+  expect_lanes(floats, operands,
+               [&](U64 a, U64 b, U64, U64) { return of_float(a) << 8 | of_float(b); });
+  expect_lanes({"cvt.rn.satfinite.relu.e4m3x2.f16x2 %out, %a;", 2, 4}, [&](U64 a, U64, U64, U64) {
+    const auto relu = [](U64 code) { return code >= 0x80 ? 0 : code; };
+    return relu(e4m3(a >> 16)) << 8 | relu(e4m3(a & 0xffff));
+  });
+}
+
+TEST(Conversion, WidensPairsOf8BitFloats) {
+  const auto half = [](U64 code, int fraction_bits, int bias, U64 infinity) -> U64 {
+    const U64 magnitude = code & 0x7f;
+    if (magnitude > infinity || magnitude == 0x7f) return 0x7fff;
+    const double value = value_of_fp8(static_cast<unsigned>(magnitude), fraction_bits, bias);
+    const U64 bits = magnitude == infinity ? 0x7c00 : to_f16(value, HalfRounding::kNearest);
+    return bits | (code & 0x80) << 8;
+  };
+  expect_lanes({"cvt.rn.f16x2.e4m3x2 %out, %a;", 4, 2}, [&](U64 a, U64, U64, U64) {
+    return half(a >> 8 & 0xff, 3, 7, 0x7f) << 16 | half(a & 0xff, 3, 7, 0x7f);
+  });
+  expect_lanes({"cvt.rn.f16x2.e5m2x2 %out, %a;", 4, 2}, [&](U64 a, U64, U64, U64) {
+    return half(a >> 8 & 0xff, 2, 15, 0x7c) << 16 | half(a & 0xff, 2, 15, 0x7c);
+  });
+}
+
 }  // namespace
 }  // namespace drgpum::emulator::exec::testing
