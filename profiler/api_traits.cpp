@@ -30,6 +30,14 @@ constexpr KnownApi kKnownApis[] = {
     {"cuMemAllocFromPoolAsync", ApiRole::kAlloc},
     {"cuMemMap", ApiRole::kMap},
     {"cuMemCreate", ApiRole::kPhysical},
+    {"cuMemRelease", ApiRole::kReleasePhysical},
+    {"cudaMallocMipmappedArray", ApiRole::kTakesMemory},
+    {"cuMipmappedArrayCreate", ApiRole::kTakesMemory},
+    {"cuKernelGetFunction", ApiRole::kTakesMemory},
+    {"cudaGraphUpload", ApiRole::kTakesMemory},
+    {"cuGraphUpload", ApiRole::kTakesMemory},
+    {"cudaGraphLaunch", ApiRole::kGraphLaunch},
+    {"cuGraphLaunch", ApiRole::kGraphLaunch},
     {"cudaMallocPitch", ApiRole::kPitchedAlloc},
     {"cuMemAllocPitch", ApiRole::kPitchedAlloc},
     {"cudaMalloc3D", ApiRole::kAlloc3D},
@@ -82,9 +90,18 @@ constexpr KnownApi kKnownApis[] = {
     {"cuProfilerStop", ApiRole::kProfilerStop},
 };
 
+// Modules bring variables, graphs their allocations; both in calls of many variants.
+constexpr std::string_view kTakeMemory[] = {
+    "cuModuleLoad",    "cuLibraryLoad",      "cuLibraryGet",
+    "cudaLibraryLoad", "cuGraphInstantiate", "cudaGraphInstantiate",
+};
+
 ApiRole role_of(std::string_view name) {
   for (const KnownApi& known : kKnownApis) {
     if (known.name == name) return known.role;
+  }
+  for (const std::string_view beginning : kTakeMemory) {
+    if (name.starts_with(beginning)) return ApiRole::kTakesMemory;
   }
   const bool copies = name.starts_with("cudaMemcpy") || name.starts_with("cuMemcpy");
   return copies && name.find("Async") == std::string_view::npos ? ApiRole::kCopy : ApiRole::kOther;

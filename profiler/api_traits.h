@@ -15,7 +15,10 @@ enum class ApiRole : std::uint8_t {
   kOther,
   kAlloc,         // word 1: bytes asked for
   kMap,           // cuMemMap: address, bytes
-  kPhysical,      // cuMemCreate; word 1: bytes, for maps to come
+  kPhysical,      // cuMemCreate; word 0: where the handle goes, word 1: bytes, for maps to come
+  kReleasePhysical,  // word 0: handle
+  kTakesMemory,      // of the device, and does not say how much
+  kGraphLaunch,      // word 0: the executable graph, which may allocate
   kPitchedAlloc,  // words 2, 3: width in bytes, rows
   kAlloc3D,       // words 1 to 3: width in bytes, height, depth
   kArrayAlloc,

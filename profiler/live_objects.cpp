@@ -7,7 +7,7 @@ namespace drgpum::profiler {
 
 std::uint64_t LiveObjects::device_bytes(ContextId context) const {
   const auto found = device_bytes_.find(context.value);
-  return found == device_bytes_.end() ? 0 : found->second;
+  return found == device_bytes_.end() ? 0 : found->second.lasting + found->second.most_pooled;
 }
 
 void LiveObjects::count(const LiveObject& object, bool added) {
@@ -16,8 +16,12 @@ void LiveObjects::count(const LiveObject& object, bool added) {
                          object.kind == ObjectKind::kManaged ||
                          object.kind == ObjectKind::kImported;
   if (elsewhere) return;
-  const std::uint64_t bytes = object.end - object.begin;
-  device_bytes_[object.context.value] += added ? bytes : std::uint64_t{0} - bytes;
+  constexpr std::uint64_t kGranule = 512;  // what the driver rounds up to, at least
+  const std::uint64_t bytes = (object.end - object.begin + kGranule - 1) / kGranule * kGranule;
+  DeviceBytes& of = device_bytes_[object.context.value];
+  std::uint64_t& sum = object.kind == ObjectKind::kAsync ? of.pooled : of.lasting;
+  sum += added ? bytes : std::uint64_t{0} - bytes;
+  of.most_pooled = std::max(of.most_pooled, of.pooled);
 }
 
 const LiveObject* LiveObjects::find(std::uint64_t address) const {
@@ -74,9 +78,9 @@ std::vector<LiveObject> LiveObjects::remove_of_context(ContextId context) {
   std::erase_if(by_begin_, [&](const auto& entry) {
     if (entry.second.context != context) return false;
     removed.push_back(entry.second);
-    count(entry.second, false);
     return true;
   });
+  device_bytes_.erase(context.value);
   const auto parts =
       parts_.remove_if(0, UINT64_MAX, [&](const LiveObject& p) { return p.context == context; });
   removed.insert(removed.end(), parts.begin(), parts.end());

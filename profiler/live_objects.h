@@ -63,7 +63,8 @@ class LiveObjects {
   std::vector<LiveObject> remove_orphans(std::uint64_t begin, std::uint64_t end);
 
   [[nodiscard]] std::size_t size() const { return by_begin_.size(); }
-  // Of allocations that take the device's memory for as long as they live.
+  // Of allocations that take the device's memory for as long as they live. Memory pools are taken to
+  // keep the most that they ever gave out.
   [[nodiscard]] std::uint64_t device_bytes(ContextId context) const;
   [[nodiscard]] std::shared_ptr<const ObjectTable> table();
 
@@ -74,7 +75,12 @@ class LiveObjects {
   void count(const LiveObject& object, bool added);
 
   std::map<std::uint64_t, LiveObject> by_begin_;
-  std::unordered_map<std::uint32_t, std::uint64_t> device_bytes_;  // by context
+  struct DeviceBytes {
+    std::uint64_t lasting = 0;
+    std::uint64_t pooled = 0;  // given out by memory pools
+    std::uint64_t most_pooled = 0;
+  };
+  std::unordered_map<std::uint32_t, DeviceBytes> device_bytes_;  // by context
   LiveParts parts_;
   std::shared_ptr<const ObjectTable> table_;  // null: to be made again
 };

@@ -28,6 +28,10 @@ bool ReductionQueue::add(Work& work) {
   {
     const std::lock_guard lock(mutex_);
     if (ends_ || (!has_thread_ && !begin())) return false;
+    const bool is_full = waiting_.size() >= kMostWaiting ||
+                         waiting_bytes_ + work.slot.size() > kMostWaitingBytes;
+    if (is_full && work.launch != nullptr) return false;
+    waiting_bytes_ += work.slot.size();
     waiting_.push_back(std::move(work));
   }
   changed_.notify_all();
@@ -59,6 +63,7 @@ void ReductionQueue::work_off() {
     if (ends_) break;
     Work work = std::move(waiting_.front());
     waiting_.pop_front();
+    waiting_bytes_ -= work.slot.size();
     busy_with_ = work.context.get();
     lock.unlock();
     does_(work);
@@ -89,6 +94,8 @@ std::vector<ReductionQueue::Work> ReductionQueue::take_back(const ContextState* 
   std::vector<Work> taken;
   std::move(first, waiting_.end(), std::back_inserter(taken));
   waiting_.erase(first, waiting_.end());
+  for (const Work& work : taken)
+    waiting_bytes_ -= work.slot.size();
   changed_.wait_for(lock, patience, [&] { return busy_with_ != context; });
   return taken;
 }

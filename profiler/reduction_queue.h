@@ -33,12 +33,17 @@ class ReductionQueue {
   ReductionQueue(const ReductionQueue&) = delete;
   ReductionQueue& operator=(const ReductionQueue&) = delete;
 
-  // False, and the work is left to the caller, when there can be no thread, or none any more.
+  // False, and the work is left to the caller, when there can be no thread, or none any more, or enough
+  // waits for it: a program that launches faster than the thread reduces must not fill the host's
+  // memory.
   bool add(Work& work);
 
   // The work of a context that was not begun; work that was is waited for, but no longer than
   // `patience`. Never call it from the thread itself.
   std::vector<Work> take_back(const ContextState* context, std::chrono::milliseconds patience);
+
+  static constexpr std::size_t kMostWaiting = 1024;
+  static constexpr std::size_t kMostWaitingBytes = 64 << 20;
 
   // Until all work of the context is done, but no longer than `patience`.
   void await(const ContextState* context, std::chrono::milliseconds patience);
@@ -56,6 +61,7 @@ class ReductionQueue {
   std::mutex mutex_;  // guards what follows; held for moments only
   std::condition_variable changed_;
   std::deque<Work> waiting_;
+  std::size_t waiting_bytes_ = 0;  // of their slots
   const ContextState* busy_with_ = nullptr;
   bool has_thread_ = false;
   bool refused_ = false;  // the system gave no thread

@@ -223,7 +223,7 @@ Session::ContextPointer Session::context_of(const Lock& lock, sanitizer::Context
 
 void Session::on_context_destroyed(ThreadState&, const sanitizer::ContextData& data) {
   // As a rule done when the call was entered; the driver may hold what the other thread needs.
-  settle_context(data.context, Patience{1000});
+  settle_context(data.context, Patience{1000}, true);
   const Lock lock(mutex_);
   const auto found = contexts_.find(data.context);
   if (found == contexts_.end()) return;

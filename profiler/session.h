@@ -175,11 +175,22 @@ class Session {
   // session_memory.cpp: the tool's memory on a device.
   std::optional<Region> reserve(Lock& lock, ContextState& context, LaunchMemory& memory,
                                 std::uint64_t bytes);
+  std::optional<Region> add_chunk(Lock& lock, ContextState& context, LaunchMemory& memory,
+                                  std::uint64_t bytes);
   ScratchMemory scratch_memory();
   std::optional<Region> reserve_scratch(ContextState& context, std::uint64_t bytes);
   void make_room(ThreadState& thread, const sanitizer::ApiData& data);
-  bool is_near_full(const Lock&, const ContextState& context, std::uint64_t asked) const;
-  void give_back(sanitizer::Context handle, bool may_wait);
+  void room_was_made(ThreadState& thread);
+  std::uint64_t bytes_held(const Lock&, DeviceId device) const;
+  std::uint64_t bytes_used(const Lock&, DeviceId device) const;
+  bool may_be_short(const Lock&, const ContextState& context, std::uint64_t asked,
+                    bool is_guess) const;
+  bool has_room(sanitizer::Context context, std::uint64_t bytes);
+  void give_back(const ContextPointer& context, bool may_wait);
+  void hold_bytes(const Lock&, const ContextPointer& context, std::uint64_t handle,
+                  std::uint64_t bytes);
+  void release_bytes(const Lock&, std::uint64_t handle);
+  void note_physical(const sanitizer::ApiData& data, const OpenCall& call);
   void free_chunks(Lock& lock, const ContextState& context,
                    const std::vector<std::uint64_t>& chunks);
 
@@ -196,6 +207,7 @@ class Session {
   void forget_graph(const sanitizer::GraphExecData& data);
   void begin_graph(ThreadState& thread, const sanitizer::GraphLaunchData& data);
   void end_graph(ThreadState& thread);
+  void note_allocation(sanitizer::GraphExec exec);
   void begin_node(ThreadState& thread, const sanitizer::GraphNodeData& node);
   std::optional<std::uint64_t> graph_header(Lock& lock, ContextState& context,
                                             sanitizer::Function function);
@@ -219,7 +231,7 @@ class Session {
   void load_patterns(ContextState& context);
   void do_waiting(ReductionQueue::Work& work, MapReader& reader, bool may_launch);
   void settle_maps(const ContextPointer& context, Patience patience);
-  void settle_context(sanitizer::Context handle, Patience patience);
+  void settle_context(sanitizer::Context handle, Patience patience, bool ends);
   void note_touched(const Lock&, const LaunchInFlight& launch, const unsigned char* bytes);
   void write_maps(const Lock&, const LaunchInFlight& launch, const unsigned char* bytes,
                   const HarvestedMaps& maps);
@@ -253,7 +265,9 @@ class Session {
   std::list<LaunchInFlight> in_flight_;  // in the order of their launches
   std::uint64_t submitted_ = 0;          // launches so far that reached their stream
   std::uint64_t unsampled_ = 0;
-  std::unordered_map<sanitizer::GraphExec, std::uint64_t> graphs_;
+  std::unordered_map<std::uint64_t, HeldBytes> held_bytes_;  // by handle
+  std::unordered_map<std::uint32_t, std::uint64_t> rooms_being_made_;  // calls, by device
+  std::unordered_map<sanitizer::GraphExec, GraphState> graphs_;
   std::unordered_map<sanitizer::Function, std::uint64_t> graph_headers_;  // device addresses
   std::unordered_map<sanitizer::GraphExec,
                      std::unordered_map<sanitizer::GraphNode, std::vector<sanitizer::GraphNode>>>

@@ -91,6 +91,7 @@ void Session::on_call(ThreadState& thread, sanitizer::Domain domain, std::uint32
   const std::int32_t error = result_of(data);
   if (call.role_depth == call.depth) {
     call.parameters = data.parameters;
+    if (call.makes_room) room_was_made(thread);
     on_role_exit(thread, data, error);
     call.role_depth = 0;
     call.traits = nullptr;
@@ -149,13 +150,15 @@ void Session::on_role_enter(ThreadState& thread, const ApiData& data) {
     case ApiRole::kPitchedAlloc:
     case ApiRole::kAlloc3D:
     case ApiRole::kArrayAlloc:
+    case ApiRole::kTakesMemory:
+    case ApiRole::kGraphLaunch:
       return make_room(thread, data);
     // Here the driver holds no lock that reducing maps needs, as it may once the context goes.
     case ApiRole::kResetDevice:
-      return settle_context(data.context, kPatience);
+      return settle_context(data.context, kPatience, true);
     case ApiRole::kEndContext:
       return settle_context(reinterpret_cast<sanitizer::Context>(parameter_word(call.parameters, 0)),
-                            kPatience);
+                            kPatience, true);
     default:
       return;
   }
@@ -267,6 +270,9 @@ void Session::on_role_exit(ThreadState& thread, const ApiData& data, std::int32_
     case ApiRole::kProfilerStart:
     case ApiRole::kProfilerStop:
       return issue_mark(thread, data);
+    case ApiRole::kPhysical:
+    case ApiRole::kReleasePhysical:
+      return error == 0 ? note_physical(data, call) : void();
     case ApiRole::kTexture:
       return error == 0 ? note_texture(call) : void();
     case ApiRole::kCopy:

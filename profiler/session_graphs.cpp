@@ -91,13 +91,13 @@ void Session::begin_graph(ThreadState& thread, const sanitizer::GraphLaunchData&
   const Lock lock(mutex_);
   const ContextPointer context = context_of(lock, data.context);
   StreamState& stream = stream_of(lock, thread, *context, data.stream, data.stream_handle);
-  const auto [graph, is_new] = graphs_.try_emplace(data.exec, next_graph_);
+  const auto [graph, is_new] = graphs_.try_emplace(data.exec, GraphState{next_graph_});
   if (is_new) ++next_graph_;
   trace::GpuApi api =
       new_api(lock, thread, trace::ApiKind::kGraphLaunch, *context, "cudaGraphLaunch");
   api.stream = stream.id;
   const std::uint64_t launch = next_graph_launch_++;
-  api.payload = trace::GraphLaunchApi{graph->second, launch};
+  api.payload = trace::GraphLaunchApi{graph->second.id, launch};
   recorder_.issue(std::move(api));
   delete thread.replay;  // one that never ended
   thread.replay = new GraphReplay{launch, data.stream, data.stream_handle, {}, {}, {}};
@@ -116,6 +116,12 @@ void Session::end_graph(ThreadState& thread) {
     }
   }
   if (context != nullptr) harvest_late(context);
+}
+
+void Session::note_allocation(sanitizer::GraphExec exec) {
+  const Lock lock(mutex_);
+  const auto graph = graphs_.find(exec);
+  if (graph != graphs_.end()) graph->second.allocates = true;
 }
 
 void Session::begin_node(ThreadState& thread, const sanitizer::GraphNodeData& node) {
@@ -144,6 +150,7 @@ void Session::begin_node(ThreadState& thread, const sanitizer::GraphNodeData& no
       on_set(thread, node.set);
       break;
     case kAllocNode:
+      note_allocation(node.exec);
       on_allocation(thread, sanitizer::kMemoryAllocAsync, node.allocation);
       break;
     case kFreeNode: {

@@ -91,18 +91,22 @@ void Session::settle_maps(const ContextPointer& context, Patience patience) {
   std::vector<ReductionQueue::Work> left = reductions_.take_back(context.get(), patience);
   const bool may_launch = this_thread().outside_callbacks;
   const std::lock_guard reading(harvest_mutex_);
-  for (ReductionQueue::Work& work : left)
-    do_waiting(work, reader_, may_launch);
+  for (ReductionQueue::Work& work : left) {
+    const bool is_preparation = work.launch == nullptr && !may_launch;
+    if (!is_preparation) do_waiting(work, reader_, may_launch);
+    if (is_preparation && !context->ends) reductions_.add(work);
+  }
 }
 
 // Reads back everything of a context, waiting for the maps that are to be reduced.
-void Session::settle_context(sanitizer::Context handle, Patience patience) {
+void Session::settle_context(sanitizer::Context handle, Patience patience, bool ends) {
   ContextPointer context;
   {
     const Lock lock(mutex_);
     const auto found = contexts_.find(handle);
     if (found == contexts_.end()) return;
     context = found->second;
+    context->ends |= ends;
   }
   drain_context(context);
   reductions_.await(context.get(), patience);
@@ -115,8 +119,11 @@ void Session::note_touched(const Lock&, const LaunchInFlight& launch, const unsi
   if (kernel == kernels_.end()) return;
   const std::vector<std::uint32_t> marks =
       object_marks(*launch.objects, marks_in(launch, bytes));
+  std::unordered_set<std::uint32_t>& touched = kernel->second->touched;
+  // Objects that are gone are forgotten now and then.
+  if (touched.size() > 2 * launch.objects->ids.size() + 64) touched.clear();
   for (std::size_t i = 0; i < launch.objects->ids.size(); ++i) {
-    if (marks[i] != 0) kernel->second->touched.insert(launch.objects->ids[i].value);
+    if (marks[i] != 0) touched.insert(launch.objects->ids[i].value);
   }
 }
 

@@ -278,8 +278,10 @@ void Session::on_array(ThreadState& thread, const sanitizer::ArrayData& data, bo
                                   std::max<std::uint64_t>(data.depth, 1);
     thread.call.allocated = true;
     arrays_[data.array] = ObjectId{next_object_};
+    hold_bytes(lock, context, reinterpret_cast<std::uint64_t>(data.array), object.size);
     return add_object(lock, thread, *context, std::move(object), object.size, nullptr);
   }
+  release_bytes(lock, reinterpret_cast<std::uint64_t>(data.array));
   const auto known = arrays_.find(data.array);
   if (known == arrays_.end() || context->ended) return;
   trace::GpuApi api = new_api(lock, thread, trace::ApiKind::kFree, *context, "array free");

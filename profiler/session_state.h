@@ -63,10 +63,11 @@ struct GlobalNames {
   std::vector<std::pair<ObjectId, std::uint64_t>> unnamed;  // with their sizes
 };
 
-struct ContextState {
+struct ContextState : std::enable_shared_from_this<ContextState> {
   ContextId id;
   DeviceId device;
   sanitizer::Context handle = nullptr;
+  bool ends = false;  // a call that ends it was entered
   bool ended = false;
   bool patches_tried = false;
   bool patches_loaded = false;
@@ -82,6 +83,7 @@ struct ContextState {
   std::uint64_t maps_out = 0;       // bytes of maps of launches that have not been read back
   std::uint64_t most_maps_out = 0;  // the most so far
   std::uint64_t maps_waiting = 0;   // bytes of maps that wait to be reduced
+  std::uint64_t unmapped_bytes = 0;  // of the program's on the device that have no address
 };
 
 struct DeviceModule {
@@ -138,6 +140,17 @@ struct LaunchInFlight {
   bool waits = false;                // its maps wait to be reduced on the device
 };
 
+// What the program holds on the device that is no range of addresses: arrays, physical memory.
+struct HeldBytes {
+  std::weak_ptr<ContextState> context;
+  std::uint64_t bytes = 0;
+};
+
+struct GraphState {
+  std::uint64_t id = 0;
+  bool allocates = false;  // a node of it was seen to
+};
+
 struct EventState {
   EventId id;
   bool recorded = false;
@@ -164,6 +177,8 @@ struct OpenCall {
   LiveObject freed;           // what was there
   bool has_freed = false;
   StreamState* waits_for = nullptr;  // null: everything of the context
+  bool makes_room = false;           // the tool takes no memory of the device until it returns
+  DeviceId room_on;
   bool path_known = false;
   CallPathId path;
 };

@@ -186,6 +186,47 @@ void fill_memory() {
   std::printf("%zu blocks, sum %ld\n", blocks.size(), sum);
 }
 
+// The same with memory of other kinds: what is left to the program beside a tool is all of it.
+void fill_memory_with(const std::string& kind) {
+  constexpr std::size_t kBlock = 4 << 20;
+  cudaStream_t stream;
+  check(cudaStreamCreate(&stream), "stream");
+  const cudaChannelFormatDesc floats = cudaCreateChannelDesc<float>();
+  std::size_t blocks = 0;
+  for (bool took = true; took; blocks += took ? 1 : 0) {
+    int* numbers = device_numbers;
+    cudaArray_t array;
+    void* tiny = nullptr;
+    if (kind == "async") took = cudaMallocAsync(&numbers, kBlock, stream) == cudaSuccess;
+    if (kind == "arrays") took = cudaMallocArray(&array, &floats, 1024, 1024) == cudaSuccess;
+    if (kind == "tiny") took = cudaMalloc(&tiny, 1) == cudaSuccess;
+    if (!took || (kind == "tiny" && blocks % 10000 != 0)) continue;
+    fill<<<4, 256, 0, stream>>>(numbers, static_cast<int>(blocks));
+  }
+  std::printf("%zu of %s\n", blocks, kind.c_str());
+}
+
+// A pool keeps most of the device's memory; a graph allocates more than the tool leaves.
+void fill_memory_by_graph() {
+  cudaStream_t stream;
+  cudaGraph_t graph;
+  cudaGraphExec_t exec;
+  int* numbers = nullptr;
+  check(cudaStreamCreate(&stream), "stream");
+  check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), "capture");
+  check(cudaMallocAsync(&numbers, 60 << 20, stream), "cudaMallocAsync");
+  fill<<<4, 256, 0, stream>>>(numbers, 1);
+  check(cudaFreeAsync(numbers, stream), "cudaFreeAsync");
+  check(cudaStreamEndCapture(stream, &graph), "end of capture");
+  for (int i = 0; i < 18; ++i) {
+    check(cudaMalloc(&numbers, 10 << 20), "cudaMalloc");
+    fill<<<4, 256>>>(numbers, i);
+  }
+  check(cudaGraphInstantiate(&exec, graph, 0), "instantiate");
+  for (int i = 0; i < 3; ++i) check(cudaGraphLaunch(exec, stream), "launch");
+  check(cudaStreamSynchronize(stream), "synchronize");
+}
+
 [[noreturn]] void end(const std::string& word, int number) {
   std::fflush(stdout);
   if (word == "_exit") _exit(number);
@@ -209,6 +250,9 @@ int main(int argc, char** argv) {
   if (word == "exec") in_child(true);
   if (word == "oom") out_of_memory();
   if (word == "full") fill_memory();
+  for (const char* kind : {"async", "arrays", "tiny"})
+    if (word == std::string("full-") + kind) fill_memory_with(kind);
+  if (word == "full-graph") fill_memory_by_graph();
   if (word == "graph") with_graph();
   if (word == "clone") in_copy();
   if (word == "beside") beside_threads(number);

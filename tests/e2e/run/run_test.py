@@ -313,6 +313,15 @@ class Run(unittest.TestCase):
                     unseen = [line for line in self.lines("coverage ") if "kind=slots-full" in line]
                     self.assertGreaterEqual(len(self.lines("access ")) + len(unseen), 32)
 
+    def test_whatever_kind_of_memory_the_program_fills(self):
+        with unittest.mock.patch.dict(os.environ, DRGPUM_EMULATOR_DEVICE_MEMORY="256MiB"):
+            for word in ("full-async", "full-arrays", "full-tiny", "full-graph"):
+                for mode in ("object", "intra"):
+                    for reduction in ("host", "device"):
+                        with self.subTest(word=word, mode=mode, reduction=reduction):
+                            with unittest.mock.patch.dict(os.environ, DRGPUM_MAP_REDUCTION=reduction):
+                                self.compare(word, options=("-q", "-f", "--mode", mode))
+
     def test_both_ways_to_run_patches_agree(self):
         seen = []
         for mode in ("object", "intra"):

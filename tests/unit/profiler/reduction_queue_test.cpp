@@ -143,6 +143,35 @@ TEST(ReductionQueue, StopsAndTakesNoMoreWork) {
   queue.stop(kLong);
 }
 
+TEST(ReductionQueue, TakesNoMoreThanTheHostCanHold) {
+  std::atomic<bool> may_go_on{false};
+  ReductionQueue queue([&](ReductionQueue::Work&) {
+    while (!may_go_on) std::this_thread::yield();
+  });
+  const auto context = std::make_shared<ContextState>();
+  LaunchInFlight launch;
+  std::size_t taken = 0;
+  for (;; ++taken) {
+    ReductionQueue::Work work;
+    work.context = context;
+    work.launch = &launch;
+    work.slot.resize(1 << 20);
+    if (!queue.add(work)) break;
+    ASSERT_LT(taken, 100u);
+  }
+  EXPECT_GE(taken, ReductionQueue::kMostWaitingBytes >> 20);
+  ReductionQueue::Work preparation;
+  preparation.context = context;
+  EXPECT_TRUE(queue.add(preparation)) << "is small, and nobody else does it";
+  may_go_on = true;
+  queue.await(context.get(), std::chrono::seconds(60));
+  ReductionQueue::Work another;
+  another.context = context;
+  another.launch = &launch;
+  another.slot.resize(1 << 20);
+  EXPECT_TRUE(queue.add(another)) << "what is done makes room";
+}
+
 TEST(ReductionQueue, EndsWithWorkLeft) {
   const auto context = std::make_shared<ContextState>();
   std::atomic<int> done{0};
