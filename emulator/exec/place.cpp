@@ -2,6 +2,11 @@
 // Where a warp is, in words: for faults.
 
 #include <bit>
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+#include <cxxabi.h>
 
 #include <fmt/format.h>
 
@@ -18,6 +23,14 @@ std::string place_text(const Dim3& d) {
 const std::string& kernel_name(const WarpContext& warp) {
   const KernelImage& image = *warp.worker->launch->image;
   return image.executable().program().functions[image.entry()].name;
+}
+
+// As the source writes it, where the name is one of C++.
+std::string demangled(const std::string& name) {
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> text(
+      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), std::free);
+  return name.starts_with("_Z") && text != nullptr ? text.get() : name;
 }
 
 // " in file.cu:12", where .loc says so.
@@ -45,8 +58,9 @@ Dim3 thread_of(const WarpContext& warp, std::uint32_t lane) {
 
 std::string describe_place(const WarpContext& warp, const Op* op, std::uint32_t lane) {
   const std::string& function = warp.frame->function->source->name;
-  const std::string within = function == kernel_name(warp) ? "" : function + " called by ";
-  return fmt::format("{}{}{}, block {}, thread {}", within, kernel_name(warp),
+  const std::string within =
+      function == kernel_name(warp) ? "" : demangled(function) + " called by ";
+  return fmt::format("{}{}{}, block {}, thread {}", within, demangled(kernel_name(warp)),
                      source_line(warp, op), place_text(warp.block->index),
                      place_text(thread_of(warp, lane)));
 }

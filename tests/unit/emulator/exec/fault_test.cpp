@@ -31,6 +31,18 @@ Fault fault_of(const std::string& body, bool freed = false) {
   return result.fault.value_or(Fault{});
 }
 
+TEST(Faults, NameTheKernelAsItsSourceDoes) {
+  std::string text = kernel("trap;");
+  text.replace(text.find("bad("), 4, "_Z3badPKjPj(");
+  Machine machine(text);
+  const U64 out = machine.upload(std::vector<U32>(8));
+  const LaunchResult result = machine.run("_Z3badPKjPj", {1}, {1}, out);
+  ASSERT_TRUE(result.fault);
+  EXPECT_NE(result.fault->text.find(" at bad(unsigned int const*, unsigned int*) in src/bad.cu:"),
+            std::string::npos)
+      << result.fault->text;
+}
+
 TEST(Faults, NameTheAllocationThatWasMissedAndByHowMuch) {
   const Fault fault = fault_of("st.global.u32 [%at], %i;");
   EXPECT_EQ(fault.kind, FaultKind::kIllegalAddress);
