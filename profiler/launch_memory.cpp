@@ -14,22 +14,34 @@ std::uint64_t aligned(std::uint64_t bytes) {
 
 }  // namespace
 
+// Where the last region ended, or else in the first gap.
+std::optional<std::uint64_t> LaunchMemory::place_in(const Chunk& chunk, std::uint64_t bytes) {
+  const auto fits = [&](std::uint64_t begin, std::uint64_t end) { return end - begin >= bytes; };
+  const auto after = chunk.regions.lower_bound(chunk.next);
+  if (fits(chunk.next, after == chunk.regions.end() ? chunk.bytes : after->first)) return chunk.next;
+  std::uint64_t free_from = 0;
+  for (const auto& [offset, taken] : chunk.regions) {
+    if (fits(free_from, offset)) return free_from;
+    free_from = offset + taken;
+  }
+  if (fits(free_from, chunk.bytes)) return free_from;
+  return std::nullopt;
+}
+
 std::optional<Region> LaunchMemory::take(std::size_t chunk, std::uint64_t bytes) {
   Chunk& from = chunks_[chunk];
-  if (from.regions == 0) from.used = 0;
-  if (from.bytes - from.used < bytes) return std::nullopt;
-  const Region region{from.address + from.used, bytes, chunk};
-  from.used += bytes;
-  ++from.regions;
-  return region;
+  if (from.regions.empty()) from.next = 0;
+  const auto place = place_in(from, bytes);
+  if (!place) return std::nullopt;
+  from.regions.emplace(*place, bytes);
+  from.next = *place + bytes;
+  return Region{from.address + *place, bytes, chunk};
 }
 
 std::optional<Region> LaunchMemory::reserve(std::uint64_t bytes) {
-  bytes = aligned(bytes);
+  bytes = aligned(std::max<std::uint64_t>(bytes, 1));
   for (std::size_t tried = 0; tried < chunks_.size(); ++tried) {
     const std::size_t chunk = (current_ + tried) % chunks_.size();
-    const bool is_open = tried == 0 || chunks_[chunk].regions == 0;
-    if (!is_open) continue;
     if (auto region = take(chunk, bytes)) {
       current_ = chunk;
       return region;
@@ -39,7 +51,8 @@ std::optional<Region> LaunchMemory::reserve(std::uint64_t bytes) {
 }
 
 void LaunchMemory::release(const Region& region) {
-  --chunks_[region.chunk].regions;
+  Chunk& chunk = chunks_[region.chunk];
+  chunk.regions.erase(region.address - chunk.address);
 }
 
 std::uint64_t LaunchMemory::chunk_to_add(std::uint64_t bytes) const {
@@ -58,17 +71,17 @@ void LaunchMemory::add_chunk(std::uint64_t address, std::uint64_t bytes) {
                                     [](const Chunk& chunk) { return chunk.bytes == 0; });
   current_ = static_cast<std::size_t>(dropped - chunks_.begin());
   if (dropped == chunks_.end()) chunks_.emplace_back();
-  chunks_[current_] = {address, bytes, 0, 0};
+  chunks_[current_] = {address, bytes, 0, {}};
   total_ += bytes;
 }
 
 std::vector<std::uint64_t> LaunchMemory::drop_unused() {
   std::vector<std::uint64_t> addresses;
   for (Chunk& chunk : chunks_) {
-    if (chunk.regions != 0 || chunk.bytes == 0) continue;
+    if (!chunk.regions.empty() || chunk.bytes == 0) continue;
     addresses.push_back(chunk.address);
     total_ -= chunk.bytes;
-    chunk = {0, 0, 0, 0};
+    chunk = {0, 0, 0, {}};
   }
   return addresses;
 }

@@ -4,6 +4,7 @@
 // asks the Sanitizer library for the memory itself.
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -16,8 +17,9 @@ struct Region {
   std::size_t chunk = 0;
 };
 
-// Chunks are filled from front to back and start again once nothing in them is in use, so launches
-// issued one after the other lie side by side and come home in one copy.
+// Chunks are filled from front to back, so launches issued one after the other lie side by side and
+// come home in one copy. What stays in use, of threads in the middle of a launch or of maps that
+// wait, does not keep a chunk from the others: gaps are filled when the end is reached.
 class LaunchMemory {
  public:
   explicit LaunchMemory(std::uint64_t budget) : budget_(budget) {}
@@ -46,9 +48,10 @@ class LaunchMemory {
   struct Chunk {
     std::uint64_t address;
     std::uint64_t bytes;
-    std::uint64_t used;
-    std::uint64_t regions;  // not yet released
+    std::uint64_t next;                               // offset after the newest region
+    std::map<std::uint64_t, std::uint64_t> regions;  // not yet released: offset, bytes
   };
+  static std::optional<std::uint64_t> place_in(const Chunk& chunk, std::uint64_t bytes);
   std::optional<Region> take(std::size_t chunk, std::uint64_t bytes);
 
   std::uint64_t budget_;

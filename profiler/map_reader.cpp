@@ -181,10 +181,14 @@ void MapReader::reduce_on_device(const LaunchInFlight& launch, std::span<Touched
   for (TouchedMap& map : maps) {
     if (map_bytes(*map.plan) > kSmallMap) large.push_back(&map);
   }
-  for (std::size_t first = 0; first < large.size();) {
-    const std::size_t count = std::min(kMostJobs, large.size() - first);
-    if (!reduce_batch(launch, std::span(large).subspan(first, count))) return;
-    first += count;
+  std::size_t most = kMostJobs;  // fewer where there is no room for so many
+  for (std::size_t first = 0; first < large.size() && most != 0;) {
+    const std::size_t count = std::min(most, large.size() - first);
+    if (reduce_batch(launch, std::span(large).subspan(first, count))) {
+      first += count;
+    } else {
+      most = count / 2;
+    }
   }
 }
 

@@ -200,9 +200,12 @@ Session::ContextPointer Session::create_context(const Lock& lock, sanitizer::Con
   const std::uint64_t share = device_bytes_[context->device.value] / kShare;
   const std::uint64_t budget =
       options_.map_memory != 0 ? options_.map_memory : std::max(share, kLeastBudget);
-  // Inside the objects, a quarter goes to the slots and the rest to the maps.
-  context->map_budget = options_.mode == Mode::kIntra ? budget / 4 * 3 : 0;
-  context->memory = LaunchMemory(budget - context->map_budget);
+  // Inside the objects, a quarter goes to the slots and what reduces maps, the rest to the maps.
+  const bool inside = options_.mode == Mode::kIntra;
+  const std::uint64_t scratch = inside ? budget / 32 : 0;
+  context->map_budget = inside ? budget / 4 * 3 : 0;
+  context->memory = LaunchMemory(budget - context->map_budget - scratch);
+  context->scratch = LaunchMemory(scratch);
   context->maps = LaunchMemory(context->map_budget);
   recorder_.write(trace::ContextRecord{context->id, context->device});
   contexts_[handle] = context;

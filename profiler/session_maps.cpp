@@ -27,9 +27,12 @@ void Session::make_patterns_ready(const ContextPointer& context) {
   context->reduces = false;
 }
 
-// What waits may not take the room that the program's launches have needed so far.
+// What waits may not take the room that the program's launches have needed so far. It keeps whole
+// chunks of memory from them; a small budget has none to spare.
 bool Session::may_wait(const Lock&, const LaunchInFlight& launch) const {
+  constexpr std::uint64_t kLeastBudget = 16 << 20;
   const ContextState& context = *launch.context;
+  if (context.map_budget < kLeastBudget) return false;
   return context.reduces && !ends_.load(std::memory_order_relaxed) && !launch.plan.maps.empty() &&
          context.maps_waiting + launch.plan.bytes + context.most_maps_out <= context.map_budget;
 }
@@ -155,8 +158,16 @@ void Session::write_maps(const Lock&, const LaunchInFlight& launch, const unsign
                                      [&](const auto& map) { return map.object == object; });
     const bool wants_map = launch.objects->kinds[i] != trace::ObjectKind::kHostPinned;
     if (!has_map && wants_map && !launch.plan.maps.empty()) {
-      cover(trace::CoverageKind::kCoarseMap, "no memory was free for a map of this object",
-            launch.api, 1, object);
+      const bool was_made =
+          std::any_of(launch.plan.maps.begin(), launch.plan.maps.end(),
+                      [&](const PlannedMap& map) { return map.index == i; });
+      if (was_made) {
+        cover(trace::CoverageKind::kLostRecords, "the object's access map could not be read back",
+              launch.api, 1, object);
+      } else {
+        cover(trace::CoverageKind::kCoarseMap, "no memory was free for a map of this object",
+              launch.api, 1, object);
+      }
     }
   }
 }

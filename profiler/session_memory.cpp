@@ -95,23 +95,23 @@ ScratchMemory Session::scratch_memory() {
           },
           [this](ContextState& context, const Region& region) {
             const Lock lock(mutex_);
-            context.memory.release(region);
+            context.scratch.release(region);
           }};
 }
 
 // Room in the tool's memory for as long as a batch lasts.
 std::optional<Region> Session::reserve_scratch(ContextState& context, std::uint64_t bytes) {
   Lock lock(mutex_);
-  if (auto region = context.memory.reserve(bytes)) return region;
-  const std::uint64_t chunk = context.memory.chunk_to_add(bytes);
+  if (auto region = context.scratch.reserve(bytes)) return region;
+  const std::uint64_t chunk = context.scratch.chunk_to_add(bytes);
   if (chunk == 0 || rooms_being_made_[context.device.value] != 0) return std::nullopt;
   void* address = nullptr;
   lock.unlock();
   const bool given = api_.alloc(context.handle, &address, chunk) == Code::kSuccess;
   lock.lock();
   if (!given || address == nullptr) return std::nullopt;
-  context.memory.add_chunk(reinterpret_cast<std::uint64_t>(address), chunk);
-  return context.memory.reserve(bytes);
+  context.scratch.add_chunk(reinterpret_cast<std::uint64_t>(address), chunk);
+  return context.scratch.reserve(bytes);
 }
 
 // Before a call that the device may have no room for beside what the tool holds. Where calls may not
@@ -161,7 +161,8 @@ std::uint64_t Session::bytes_held(const Lock&, DeviceId device) const {
   std::uint64_t held = 0;
   for (const auto& [handle, context] : contexts_) {
     if (context->device == device) {
-      held += context->memory.total_bytes() + context->maps.total_bytes();
+      held += context->memory.total_bytes() + context->maps.total_bytes() +
+              context->scratch.total_bytes();
     }
   }
   return held;
@@ -223,6 +224,7 @@ void Session::give_back(const ContextPointer& own, bool may_wait) {
     if (context->table != nullptr && context->table.use_count() == 1) context->table.reset();
     free_chunks(lock, *context, context->memory.drop_unused());
     free_chunks(lock, *context, context->maps.drop_unused());
+    free_chunks(lock, *context, context->scratch.drop_unused());
   }
 }
 

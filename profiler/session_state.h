@@ -75,6 +75,7 @@ struct ContextState : std::enable_shared_from_this<ContextState> {
   std::uint64_t map_budget = 0;  // bytes for access maps; part of what the user allows
   LaunchMemory maps{0};
   LaunchMemory memory{0};
+  LaunchMemory scratch{0};  // for the pattern kernels: launches find their room as if there were none
   GlobalNames globals;
   std::shared_ptr<TableCopy> table;  // the newest; gives its region back to `memory`
   bool memory_refused = false;       // the device had no room for another chunk

@@ -2,6 +2,9 @@
 #include "profiler/launch_memory.h"
 
 #include <deque>
+#include <random>
+#include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -68,9 +71,53 @@ TEST(LaunchMemory, AFullChunkStartsAgainOnceEverythingInItIsReleased) {
   EXPECT_FALSE(memory.reserve(1));
   EXPECT_EQ(memory.chunk_to_add(1), 0u) << "the budget is spent";
   memory.release(*first);
-  EXPECT_FALSE(memory.reserve(1)) << "part of the chunk is in use";
   memory.release(*second);
   EXPECT_EQ(memory.reserve(1)->address, kBase);
+}
+
+TEST(LaunchMemory, WhatStaysInUseDoesNotKeepTheRestOfItsChunk) {
+  LaunchMemory memory(kChunk);
+  memory.add_chunk(kBase, kChunk);
+  const auto first = memory.reserve(kChunk / 2);
+  const auto second = memory.reserve(kChunk / 2);
+  ASSERT_TRUE(first && second);
+  memory.release(*first);
+  EXPECT_FALSE(memory.reserve(kChunk / 2 + 1)) << "part of the chunk is in use";
+  const auto third = memory.reserve(kChunk / 4);
+  const auto fourth = memory.reserve(kChunk / 4);
+  ASSERT_TRUE(third && fourth);
+  EXPECT_EQ(third->address, kBase);
+  EXPECT_EQ(fourth->address, kBase + kChunk / 4) << "side by side";
+  EXPECT_FALSE(memory.reserve(1));
+  EXPECT_TRUE(memory.drop_unused().empty());
+}
+
+TEST(LaunchMemory, RegionsInUseNeverOverlap) {
+  LaunchMemory memory(2 * kChunk);
+  memory.add_chunk(kBase, kChunk);
+  memory.add_chunk(kBase + kChunk, kChunk);
+  std::mt19937 random(7);
+  std::vector<Region> in_use;
+  std::uint64_t refused = 0;
+  for (int step = 0; step < 20000; ++step) {
+    if (random() % 5 < 2 && !in_use.empty()) {
+      std::swap(in_use[random() % in_use.size()], in_use.back());
+      memory.release(in_use.back());
+      in_use.pop_back();
+      continue;
+    }
+    const auto region = memory.reserve(1 + random() % (kChunk / 8));
+    refused += region ? 0 : 1;
+    if (!region) continue;
+    ASSERT_GE(region->address, kBase + region->chunk * kChunk);
+    ASSERT_LE(region->address + region->bytes, kBase + (region->chunk + 1) * kChunk);
+    for (const Region& other : in_use) {
+      ASSERT_TRUE(region->address + region->bytes <= other.address ||
+                  other.address + other.bytes <= region->address);
+    }
+    in_use.push_back(*region);
+  }
+  EXPECT_GT(refused, 100u) << "it was full now and then";
 }
 
 TEST(LaunchMemory, LaunchesGoRoundWithinTheBudgetWhenOldOnesComeHome) {
