@@ -14,6 +14,13 @@ double variation_of(const trace::AccessMapRecord& map) {
   return std::sqrt(std::max(map.count_variance, 0.0)) / map.count_mean;
 }
 
+// The parts that were counted may be narrower than elements: of those that it cuts it takes all.
+trace::ByteRange whole_elements(trace::ByteRange range, std::uint64_t element, std::uint64_t size) {
+  if (element == 0) return range;
+  return {range.begin / element * element,
+          std::min((range.end + element - 1) / element * element, size)};
+}
+
 }  // namespace
 
 // Non-uniform access frequency: in one launch, the counts of the elements that it accesses vary by
@@ -53,7 +60,8 @@ std::vector<Finding> non_uniform_access_frequency(const PatternInput& in) {
     intra.mean_count = worst->count_mean;
     const std::uint64_t wide = std::max<std::uint64_t>(intra.element_bytes, worst->cell_bytes);
     if (wide > 0) intra.counted_elements = worst->counted_cells * worst->cell_bytes / wide;
-    intra.hot = worst->hot_range;
+    intra.hot =
+        whole_elements(worst->hot_range, intra.element_bytes, in.evidence.objects[o].size);
     f.intra = std::make_shared<IntraEvidence>(std::move(intra));
     f.calls = {f.from};
     f.missing = missing_for(in, o);

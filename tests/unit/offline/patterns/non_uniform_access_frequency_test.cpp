@@ -51,6 +51,14 @@ TEST(NonUniformAccessFrequency, CountsElementsAndNotCells) {
             "Counts vary by 50 % of their mean.");
 }
 
+TEST(NonUniformAccessFrequency, NamesWholeElements) {
+  const Report report = report_from_text(
+      "alloc A 104\nlaunch k reads A access=4,4\n"
+      "map A cell=4 exact reads=0:104 counted=26 mean=10 variance=144 hot=2:9\nfree A");
+  ASSERT_EQ(report.findings.size(), 1u);
+  EXPECT_EQ(report.findings.front().intra->hot, (trace::ByteRange{0, 12}));
+}
+
 // A stencil: what two blocks read is a little at each border of theirs.
 TEST(NonUniformAccessFrequency, NamesNoPartWhereNoneIsHot) {
   const Report report = report_from_text(
