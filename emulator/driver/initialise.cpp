@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // cuInit, versions, and the loading of an injected tool.
 
+#include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
@@ -36,16 +38,22 @@ void load_injection() {
 }
 
 // Threads that come meanwhile wait, so that the tool sees their calls. The tool itself may call
-// cuInit.
+// cuInit. A thread that comes from the constructor of a library being loaded holds the loader's
+// lock, which loading the tool needs: so none waits for ever.
 void load_injection_once() {
+  constexpr std::chrono::seconds kPatience{5};
   static thread_local bool loads = false;
-  static std::once_flag once;
-  if (loads) return;
-  std::call_once(once, [] {
+  static std::atomic<bool> is_loaded{false};
+  static auto* const loading = new std::timed_mutex;
+  if (loads || is_loaded.load(std::memory_order_acquire)) return;
+  if (!loading->try_lock_for(kPatience)) return;
+  if (!is_loaded.load(std::memory_order_acquire)) {
     loads = true;
     load_injection();
     loads = false;
-  });
+    is_loaded.store(true, std::memory_order_release);
+  }
+  loading->unlock();
 }
 
 }  // namespace
