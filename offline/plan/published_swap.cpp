@@ -12,9 +12,14 @@ namespace {
 class StickToLimit {
  public:
   StickToLimit(const SwapProblem& problem, std::int64_t limit, const PublishedLags& lags)
-      : problem_(problem), limit_(limit), lags_(lags), peak_(problem.peak_event) {
-    for (int turn = 0; turn < 3; ++turn)
-      load_.insert(load_.end(), problem.load.begin(), problem.load.end());
+      : problem_(problem),
+        limit_(limit),
+        lags_(lags),
+        peak_(problem.peak_event),
+        load_(problem.load) {
+    for (int turn = -1; turn < 2; ++turn)
+      for (std::int32_t event = 0; event < problem.period; ++event)
+        times_.push_back(turn * problem.duration_ns + problem.time_of(event));
   }
 
   std::int64_t run(std::span<const std::uint32_t> chosen) {
@@ -38,22 +43,31 @@ class StickToLimit {
   };
 
   std::int64_t time(std::int32_t event) const {
-    const std::int32_t turn =
-        event >= 0 ? event / problem_.period : -((problem_.period - 1 - event) / problem_.period);
-    return turn * problem_.duration_ns + problem_.time_of(event - turn * problem_.period);
+    return times_[static_cast<std::size_t>(event + problem_.period)];
+  }
+  // The first event of [first, last) at or after an instant, else last.
+  std::int32_t first_at(std::int64_t instant, std::int32_t first, std::int32_t last) const {
+    const auto begin = times_.begin() + problem_.period;
+    return static_cast<std::int32_t>(std::lower_bound(begin + first, begin + last, instant) -
+                                     begin);
+  }
+  std::int32_t within_period(std::int32_t event) const {
+    if (event < 0) return event + problem_.period;
+    return event < problem_.period ? event : event - problem_.period;
   }
   std::int64_t load(std::int32_t event) const {
-    return load_[static_cast<std::size_t>(event + problem_.period)];
+    return load_[static_cast<std::size_t>(within_period(event))];
   }
   // The same events of the iterations before and after change too.
   void change(std::int32_t from, std::int32_t to, std::int64_t bytes) {
-    const std::int32_t period = problem_.period;
-    to = std::min(to, from + period);
-    for (const std::int32_t shift : {0, period, 2 * period}) {
-      const std::int32_t last = std::min(to + shift, 3 * period);
-      for (std::int32_t e = std::max(from + shift, 0); e < last; ++e)
-        load_[static_cast<std::size_t>(e)] += bytes;
-    }
+    const std::int32_t first = within_period(from);
+    const std::int32_t last = first + std::min(to - from, problem_.period);
+    change_within(first, std::min(last, problem_.period), bytes);
+    change_within(0, last - problem_.period, bytes);
+  }
+  void change_within(std::int32_t first, std::int32_t last, std::int64_t bytes) {
+    for (std::int32_t e = first; e < last; ++e)
+      load_[static_cast<std::size_t>(e)] += bytes;
   }
 
   void send_out() {
@@ -65,9 +79,7 @@ class StickToLimit {
           away.from + (away.after == EventKind::kRead ? lags_.after_read : lags_.after_write);
       const std::int64_t end = std::max(time(ready), stream_free) + problem_.link.out_ns(away.size);
       stream_free = end;
-      std::int32_t event = std::min(ready, peak_);
-      while (event < peak_ && time(event) < end)
-        ++event;
+      std::int32_t event = first_at(end, std::min(ready, peak_), peak_);
       std::int32_t over = std::min(ready, event);
       while (over <= event && load(over) <= limit_)
         ++over;
@@ -87,9 +99,8 @@ class StickToLimit {
     for (const Away& away : absences_) {
       const std::int32_t need = std::min(away.to, next);
       const std::int64_t start = time(need) - problem_.link.in_ns(away.size);
-      std::int32_t event = need;
-      while (event > peak_ + 1 && time(event) > start)
-        --event;
+      const std::int32_t soonest = std::min(need, peak_ + 1);
+      std::int32_t event = std::max(first_at(start + 1, soonest, need + 1) - 1, soonest);
       overhead_ += std::max<std::int64_t>(time(event) - start, 0);
       change(event, away.to, away.size);
       std::int32_t last_over = need - 1;
@@ -108,7 +119,8 @@ class StickToLimit {
   const std::int64_t limit_;
   const PublishedLags& lags_;
   const std::int32_t peak_;
-  std::vector<std::int64_t> load_;  // of the iteration before, this one and the next
+  std::vector<std::int64_t> load_;   // of one iteration
+  std::vector<std::int64_t> times_;  // of the iteration before, this one and the next
   std::vector<Away> absences_;
   std::int64_t overhead_ = 0;
 };

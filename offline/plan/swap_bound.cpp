@@ -4,75 +4,10 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <queue>
 #include <vector>
 
 namespace drgpum {
 namespace {
-
-// Dinic's maximum flow on a small graph.
-class FlowGraph {
- public:
-  explicit FlowGraph(std::size_t nodes) : out_(nodes), level_(nodes), next_(nodes) {}
-
-  void add(std::size_t from, std::size_t to, std::int64_t capacity) {
-    out_[from].push_back(edges_.size());
-    edges_.push_back({to, capacity});
-    out_[to].push_back(edges_.size());
-    edges_.push_back({from, 0});
-  }
-
-  std::int64_t maximum(std::size_t source, std::size_t sink) {
-    std::int64_t total = 0;
-    while (label(source, sink)) {
-      std::fill(next_.begin(), next_.end(), 0u);
-      while (const std::int64_t pushed = push(source, sink, INT64_MAX))
-        total += pushed;
-    }
-    return total;
-  }
-
- private:
-  struct Edge {
-    std::size_t to;
-    std::int64_t room;
-  };
-
-  bool label(std::size_t source, std::size_t sink) {
-    std::fill(level_.begin(), level_.end(), -1);
-    level_[source] = 0;
-    std::queue<std::size_t> open({source});
-    while (!open.empty()) {
-      const std::size_t node = open.front();
-      open.pop();
-      for (const std::size_t e : out_[node]) {
-        if (edges_[e].room == 0 || level_[edges_[e].to] >= 0) continue;
-        level_[edges_[e].to] = level_[node] + 1;
-        open.push(edges_[e].to);
-      }
-    }
-    return level_[sink] >= 0;
-  }
-
-  std::int64_t push(std::size_t node, std::size_t sink, std::int64_t most) {
-    if (node == sink) return most;
-    for (std::size_t& i = next_[node]; i < out_[node].size(); ++i) {
-      const std::size_t e = out_[node][i];
-      if (edges_[e].room == 0 || level_[edges_[e].to] != level_[node] + 1) continue;
-      const std::int64_t pushed = push(edges_[e].to, sink, std::min(most, edges_[e].room));
-      if (pushed == 0) continue;
-      edges_[e].room -= pushed;
-      edges_[e ^ 1].room += pushed;
-      return pushed;
-    }
-    return 0;
-  }
-
-  std::vector<Edge> edges_;
-  std::vector<std::vector<std::size_t>> out_;
-  std::vector<int> level_;
-  std::vector<std::size_t> next_;
-};
 
 // What could be away at an instant: the bytes each stream can move in the item's window.
 struct Item {
@@ -81,33 +16,38 @@ struct Item {
   std::int64_t bytes;
 };
 
-std::vector<std::size_t> ranks_by(const std::vector<Item>& items, std::int64_t Item::*key) {
+std::vector<std::size_t> order_by(const std::vector<Item>& items, std::int64_t Item::*key) {
   std::vector<std::size_t> order(items.size());
   std::iota(order.begin(), order.end(), 0u);
   std::sort(order.begin(), order.end(),
             [&](std::size_t a, std::size_t b) { return items[a].*key < items[b].*key; });
-  std::vector<std::size_t> rank(items.size());
-  for (std::size_t i = 0; i < order.size(); ++i)
-    rank[order[i]] = i;
-  return rank;
+  return order;
 }
 
 // Items in windows of at most w share a stream for w: with the windows sorted, a chain of edges,
-// each of which carries all narrower ones.
+// each of which carries all narrower ones. The most that flows through both chains is the least
+// cut. Below a cut a second one in the same chain separates nothing more, so a cut is at most one
+// edge of each chain, and the items that neither separates: every pair of edges is tried.
 std::int64_t most_away(const std::vector<Item>& items) {
   const std::size_t n = items.size();
-  if (n == 0) return 0;
-  const std::vector<std::size_t> before = ranks_by(items, &Item::before);
-  const std::vector<std::size_t> after = ranks_by(items, &Item::after);
-  const std::size_t source = 2 * n;
-  const std::size_t sink = 2 * n + 1;
-  FlowGraph graph(2 * n + 2);
-  for (std::size_t i = 0; i < n; ++i) {
-    graph.add(before[i] + 1 == n ? source : before[i] + 1, before[i], items[i].before);
-    graph.add(n + after[i], after[i] + 1 == n ? sink : n + after[i] + 1, items[i].after);
-    graph.add(before[i], n + after[i], items[i].bytes);
+  const std::vector<std::size_t> before = order_by(items, &Item::before);
+  const std::vector<std::size_t> after = order_by(items, &Item::after);
+  std::vector<std::size_t> rank(n);
+  std::vector<std::int64_t> cut(n + 1, 0);  // [j]: the second chain's edge below which j items are
+  for (std::size_t j = 0; j < n; ++j) {
+    rank[after[j]] = j;
+    cut[j + 1] = items[after[j]].after;
   }
-  return graph.maximum(source, sink);
+  std::int64_t least = INT64_MAX;
+  for (std::size_t i = n + 1; i-- > 0;) {  // the first chain's edge below which i items are
+    const std::int64_t first = i == 0 ? 0 : items[before[i - 1]].before;
+    least = std::min(least, first + *std::min_element(cut.begin(), cut.end()));
+    if (i == 0) break;
+    const std::size_t next = before[i - 1];  // not separated there any more
+    for (std::size_t j = 0; j <= rank[next]; ++j)
+      cut[j] += items[next].bytes;
+  }
+  return least;
 }
 
 // What a simple choice can have away: a lower bound of most_away, narrowest windows first.
@@ -193,7 +133,7 @@ std::int64_t zero_stall_bound(const SwapProblem& problem, std::span<const std::u
   for (const std::int32_t event : instant.instants()) {
     const std::int64_t load = instant.load(event);
     if (load <= bound) break;
-    std::vector<Item> items = instant.items_at(event);
+    const std::vector<Item> items = instant.items_at(event);
     if (load - surely_away(items) > bound) bound = std::max(bound, load - most_away(items));
   }
   return bound;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 namespace drgpum {
 namespace {
@@ -90,17 +91,24 @@ std::vector<std::uint32_t> peak_candidates(const SwapProblem& problem) {
 
 std::array<std::vector<double>, 4> swap_scores(const SwapProblem& problem,
                                                std::span<const std::uint32_t> among) {
-  std::array<std::vector<double>, 4> scores;
-  CircularLoad load(problem.load);
+  auto [aoa, doa] = absence_scores(problem, among);
+  std::vector<double> wdoa;
+  const CircularLoad load(problem.load);
+  for (const std::uint32_t i : among)
+    wdoa.push_back(load.sum(problem.candidates[i].from, problem.candidates[i].to));
+  return {std::move(aoa), std::move(doa), std::move(wdoa), submodular(problem, among)};
+}
+
+std::array<std::vector<double>, 2> absence_scores(const SwapProblem& problem,
+                                                  std::span<const std::uint32_t> among) {
+  std::array<std::vector<double>, 2> scores;
   for (const std::uint32_t i : among) {
     const SwapCandidate& candidate = problem.candidates[i];
     const double net = net_absence(problem, candidate);
     const auto size = static_cast<double>(candidate.size);
     scores[0].push_back(net >= 0 ? net * size : net / size);
     scores[1].push_back(net);
-    scores[2].push_back(load.sum(candidate.from, candidate.to));
   }
-  scores[3] = submodular(problem, among);
   return scores;
 }
 

@@ -28,6 +28,10 @@ std::vector<std::uint32_t> peak_candidates(const SwapProblem& problem);
 std::array<std::vector<double>, 4> swap_scores(const SwapProblem& problem,
                                                std::span<const std::uint32_t> among);
 
+// The two that depend on times, AOA and DOA, alone.
+std::array<std::vector<double>, 2> absence_scores(const SwapProblem& problem,
+                                                  std::span<const std::uint32_t> among);
+
 // Each row shifted to mean 0 and scaled to standard deviation 1 (all 0 where it is constant).
 void normalise(std::array<std::vector<double>, 4>& scores);
 

@@ -144,6 +144,17 @@ TEST(SwapBound, CountsWhatTheStreamsCanMoveBeforeAndAfterAnInstant) {
   EXPECT_EQ(zero_stall_bound(shared, both), 200);  // at 0 both are there
 }
 
+TEST(SwapBound, TakesTheScarcerWayOfEachObject) {
+  // At b's allocation a and c can have left whole. Both are read 30 ns later: 30 bytes come back by
+  // then. d is read long after, but of it only 40 bytes can have left.
+  const SwapProblem problem = problem_of(
+      "0,malloc,a,100\n0,malloc,c,100\n0,malloc,d,100\n0,write,a,\n0,write,c,\n0,layer,x,\n"
+      "960,write,d,\n960,layer,y,\n1000,malloc,b,1000\n1000,free,b,\n1030,read,a,\n"
+      "1030,read,c,\n2000,read,d,\n");
+  const std::vector<std::uint32_t> all = {0, 1, 2};
+  EXPECT_EQ(zero_stall_bound(problem, all), 1300 - 30 - 40);
+}
+
 TEST(SwapProblem, NeedsEventsAndAccesses) {
   const Problem lives = *parse_problem_csv("id,lower,upper,size\na,0,1,1\n", "t.csv");
   EXPECT_FALSE(make_swap_problem(lives, 0, 1, false, {}));
