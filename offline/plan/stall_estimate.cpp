@@ -6,6 +6,13 @@
 #include <numeric>
 
 namespace drgpum {
+namespace {
+
+// Where more than this part of an iteration passes between two events a stretch ends: what is
+// allocated after the pause is not there during it, when copies in may need the room.
+constexpr std::int64_t kPauses = 1000;
+
+}  // namespace
 
 StallEstimate::StallEstimate(const SwapProblem& problem, std::span<const std::uint32_t> among)
     : problem_(problem), among_(among), by_from_(among.size()), by_to_(among.size()) {
@@ -16,7 +23,8 @@ StallEstimate::StallEstimate(const SwapProblem& problem, std::span<const std::ui
   for (std::int32_t e = 0; e < problem.period; ++e) {
     const auto at = static_cast<std::size_t>(e);
     const std::int64_t now = problem.time_of(e);
-    if (e == 0 || cut[at] != 0) stretches_.push_back({e, now, problem.load[at], now});
+    const bool later = e > 0 && now - problem.time_of(e - 1) > problem.duration_ns / kPauses;
+    if (e == 0 || cut[at] != 0 || later) stretches_.push_back({e, now, problem.load[at], now});
     if (problem.load[at] <= stretches_.back().load) continue;
     stretches_.back().load = problem.load[at];
     stretches_.back().load_ns = now;
@@ -36,8 +44,11 @@ StallEstimate::StallEstimate(const SwapProblem& problem, std::span<const std::ui
 class StallEstimateRun {
  public:
   StallEstimateRun(const StallEstimate& of, const std::vector<std::uint32_t>& places,
-                   std::int64_t limit)
-      : problem_(of.problem_), stretches_(of.stretches_), limit_(limit) {
+                   std::int64_t limit, bool look_ahead)
+      : problem_(of.problem_),
+        stretches_(of.stretches_),
+        limit_(limit),
+        look_ahead_(look_ahead) {
     std::vector<std::int32_t> index(of.among_.size(), -1);
     for (const std::uint32_t place : places)
       index[place] = 0;
@@ -60,11 +71,14 @@ class StallEstimateRun {
     for (const std::int32_t turn : {0, 1}) {
       after_one = delay_;
       for (std::size_t s = 0; s < stretches_.size(); ++s)
-        play(stretches_[s], turn,
+        play(s, turn,
              s + 1 < stretches_.size() ? stretches_[s + 1].begin_ns : problem_.duration_ns);
     }
     return static_cast<double>(delay_ - after_one);
   }
+
+  // Whether the limit was not kept where waiting would not have helped.
+  bool over_limit() const { return over_limit_; }
 
  private:
   struct Use {
@@ -99,7 +113,8 @@ class StallEstimateRun {
       away_ += uses_[out_].bytes;
   }
 
-  void play(const StallEstimate::Stretch& stretch, std::int32_t turn, std::int64_t end_ns) {
+  void play(std::size_t number, std::int32_t turn, std::int64_t end_ns) {
+    const StallEstimate::Stretch& stretch = stretches_[number];
     const std::int64_t shift = turn * problem_.duration_ns;
     const std::int32_t event = stretch.event + turn * problem_.period;
     const std::int64_t begin_ns = stretch.begin_ns + shift;
@@ -120,8 +135,23 @@ class StallEstimateRun {
       now = std::max(now, uses_[out_].out_end_ns);
       leave(now);
     }
+    over_limit_ = over_limit_ || stretch.load - away_ > limit_;
     delay_ = now - load_ns;
-    bring_in(now, end_ns + shift + delay_, stretch.load);
+    bring_in(now, end_ns + shift + delay_, number, turn);
+  }
+
+  // The highest until a copy in has to be over, where it has to leave room for that.
+  std::int64_t load_until(std::int32_t to, std::size_t number, std::int32_t turn) const {
+    std::int64_t load = stretches_[number].load;
+    if (!look_ahead_) return load;
+    const auto next = [&] {
+      number = (number + 1) % stretches_.size();
+      turn += number == 0 ? 1 : 0;
+      return stretches_[number].event + turn * problem_.period;
+    };
+    while (next() < to)
+      load = std::max(load, stretches_[number].load);
+    return load;
   }
 
   void start(Use& use, std::int64_t now) {
@@ -132,13 +162,13 @@ class StallEstimateRun {
   }
 
   // Copies that are due by then and for which there is room.
-  void bring_in(std::int64_t now, std::int64_t until, std::int64_t load) {
+  void bring_in(std::int64_t now, std::int64_t until, std::size_t number, std::int32_t turn) {
     while (started_ < returns_.size()) {
       Use& use = uses_[returns_[started_]];
       const std::int64_t due = std::max(use.latest_in_ns + delay_, now);
       if (due > until || use.out_end_ns < 0 || use.out_end_ns > due) return;
       leave(due);
-      if (load - away_ + use.bytes > limit_) return;
+      if (load_until(use.to, number, turn) - away_ + use.bytes > limit_) return;
       start(use, due);
     }
   }
@@ -156,6 +186,8 @@ class StallEstimateRun {
   const SwapProblem& problem_;
   const std::vector<StallEstimate::Stretch>& stretches_;
   const std::int64_t limit_;
+  const bool look_ahead_;
+  bool over_limit_ = false;
   std::vector<Use> uses_;               // by `from`
   std::vector<std::uint32_t> returns_;  // into uses_, by `to`
   std::size_t issued_ = 0, out_ = 0;    // of uses_
@@ -166,7 +198,9 @@ class StallEstimateRun {
 };
 
 double StallEstimate::of(const std::vector<std::uint32_t>& places, std::int64_t limit) const {
-  return StallEstimateRun(*this, places, limit).run();
+  StallEstimateRun plain(*this, places, limit, false);
+  const double stalls = plain.run();
+  return plain.over_limit() ? StallEstimateRun(*this, places, limit, true).run() : stalls;
 }
 
 }  // namespace drgpum

@@ -10,9 +10,11 @@
 
 namespace drgpum {
 
-// Plays two iterations in stretches within which no candidate leaves or returns, each with its
-// highest load, instead of in events. A copy in starts as late as it can where a stretch has room
-// for it; an access waits for its object, the highest load of a stretch for copies out.
+// Plays two iterations in stretches within which no candidate leaves or returns and hardly any time
+// passes between two events, each with its highest load, instead of in events. A copy in starts as
+// late as it can where a stretch has room for it; an access waits for its object, the highest load
+// of a stretch for copies out. Like SwapPlayer it plays again with copies in that leave room for
+// what is allocated until their access, where it cannot keep the limit otherwise.
 class StallEstimate {
  public:
   // Both have to outlive it.
