@@ -8,24 +8,23 @@ namespace {
 
 // Written by tests/bench/fit_vgg.
 constexpr VggFit kFit = {
-    .batch = 136,
-    .dense = 1844,
-    .dense_workspace_bytes = 4683264,
-    .library_bytes = 4592162,
-    .forward_share = 0.5177,
-    .update_share = 0.0736,
-    .forward_fill = 0.833,
-    .forward_power = 1.077,
-    .backward_power = 0.572,
-    .workspace = {0, 103, 89, 4, 46},
-    .forward = {-107, 10, 150, 119, 137, 149, 79, 46, 95, -101, 26, -48, 30, -51, -132, -41,
-        -10, 150, 67, -135, 119, 16, 141, -109, -128, 81, -150, 150, -53, 79, -124, -122,
-        83, -28, -39, -60, 86, 150, 68, 68, -73, -150, 86, 120, 150, 116, -3, 150,
-        64, 50},
-    .backward = {-76, 70, -11, -20, 150, -20, 67, -125, 71, 121, 150, -135, 65, 134, -59, 77,
-        -122, 94, -132, 12, -59, -150, 75, -4, 150, -39, -16, 33, 24, 67, -100, -6,
-        -31, -35, -109, -127, -66, -4, -150, 5, -60, -119, 61, -148, -48, 26, 128, 4,
-        -132, -29}};
+    .batch = 102,
+    .dense = 512,
+    .library_bytes = 6613067,
+    .forward_share = 0.4929,
+    .update_share = 0.25,
+    .forward_fill = 0.1793,
+    .forward_cost = {1.7005, 4.8889, 1.095},
+    .backward_cost = {2.3323, 0.0221, 3.5102},
+    .workspace = {0, 108, 20, 62, 81},
+    .forward = {27, -52, -83, 150, -15, -44, -101, -86, -87, 150, -70, -93, 3, -104, 4, -46,
+        -137, 30, -101, -61, -110, 92, 58, 92, -103, 132, -113, 75, 80, -8, 88, 54,
+        -150, -28, -3, 32, -97, -101, -62, -19, 15, 116, 59, -150, 134, 150, -86, -51,
+        -111, -131},
+    .backward = {-141, -120, -21, -150, -150, -150, 44, 19, 21, 62, 16, 22, -150, -41, 81, 150,
+        101, 133, 139, 150, 96, 137, 7, -62, 88, -78, -115, -150, -137, -140, -107, -103,
+        73, 137, 78, 150, 83, -76, 150, 20, 15, 7, -40, 18, 150, 97, 38, -14,
+        -33, -31}};
 
 constexpr std::array<PublishedRow, 9> kPublished = {{
     {450, {2.52, 0, 0, 0}},
@@ -38,6 +37,18 @@ constexpr std::array<PublishedRow, 9> kPublished = {{
     {320, {10.55, 12.05, 12.05, 12.05}},
     {280, {16.59, 14.40, 12.97, 14.40}},
 }};
+
+// A kernel for filters of 3 x 3 that computes tiles of 2 x 2 holds them as 4 x 4.
+constexpr std::int64_t kTransformed = 16;
+constexpr std::int64_t kFilter = 9;
+
+double cost(const TrainingLayer& layer, const LayerCost& of, int factor) {
+  constexpr double kMib = 1 << 20;
+  const double units = 1 + (layer.kind == TrainingLayer::Kind::kConv ? of.conv : 0) +
+                       of.weight_mib * static_cast<double>(layer.weight_bytes) / kMib +
+                       of.output_mib * static_cast<double>(layer.output_bytes) / kMib;
+  return units * std::exp(factor / 100.0);
+}
 
 }  // namespace
 
@@ -52,20 +63,17 @@ TrainingModel calibrated_vgg(const VggFit& fit) {
   model.update_share = fit.update_share;
   model.forward_fill = fit.forward_fill;
   model.library_bytes = fit.library_bytes;
-  model.statistics_bytes = 2'202'009;  // 2.1 MiB
+  model.fresh_gradients = true;
   std::size_t block = 0;
   for (std::size_t l = 0; l < model.layers.size(); ++l) {
-    using Kind = TrainingLayer::Kind;
-    const Kind kind = model.layers[l].kind;
-    if (kind == Kind::kDense) model.layers[l].workspace_bytes = fit.dense_workspace_bytes;
-    if (kind == Kind::kConv)
-      model.layers[l].workspace_bytes =
-          model.layers[l].output_bytes / 400 * 4 * fit.workspace[block];
-    block += kind == Kind::kPool ? 1 : 0;
-    const double work = model.layers[l].work;
-    model.layers[l].work = std::pow(work, fit.forward_power) * std::exp(fit.forward[l] / 100.0);
-    model.layers[l].backward_work =
-        std::pow(work, fit.backward_power) * std::exp(fit.backward[l] / 100.0);
+    TrainingLayer& layer = model.layers[l];
+    if (layer.kind == TrainingLayer::Kind::kConv) {
+      layer.kept_bytes = layer.weight_bytes / kFilter * kTransformed;
+      layer.workspace_bytes = layer.output_bytes / 400 * 4 * fit.workspace[block];
+    }
+    block += layer.kind == TrainingLayer::Kind::kPool ? 1 : 0;
+    layer.work = cost(layer, fit.forward_cost, fit.forward[l]);
+    layer.backward_work = cost(layer, fit.backward_cost, fit.backward[l]);
   }
   return model;
 }

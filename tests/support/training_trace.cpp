@@ -69,7 +69,7 @@ class Network {
     constexpr std::array kNames = {"conv", "norm", "relu", "pool", "dense", "add", "dropout"};
     const std::string name =
         kNames[static_cast<std::size_t>(kind)] + std::to_string(model_.layers.size());
-    model_.layers.push_back({name, kind, output_bytes(), weight_bytes, 0, work, work, -1});
+    model_.layers.push_back({name, kind, output_bytes(), weight_bytes, 0, 0, work, work, -1});
   }
 
   std::int64_t batch_, channels_, side_;
@@ -148,7 +148,11 @@ class Trainer {
 
  private:
   struct Parameter {
-    std::uint32_t weight, gradient, momentum;
+    std::uint32_t weight = kNoObject;
+    std::uint32_t gradient = kNoObject;
+    std::uint32_t momentum = kNoObject;
+    std::uint32_t kept = kNoObject;
+    std::uint32_t old_gradient = kNoObject;
   };
 
   std::int64_t draw(std::int64_t below) {
@@ -174,18 +178,17 @@ class Trainer {
 
   void make_parameters() {
     for (const TrainingLayer& layer : model_.layers) {
-      if (layer.weight_bytes == 0) {
-        parameters_.push_back({kNoObject, kNoObject, kNoObject});
-        continue;
-      }
+      Parameter& parameter = parameters_.emplace_back();
+      if (layer.weight_bytes == 0) continue;
       const auto made = [&](const char* what) {
         const std::uint32_t object = record_.allocate(layer.name + what, layer.weight_bytes);
         record_.write(object);
         return object;
       };
-      const std::uint32_t weight = made(".weight");
-      const std::uint32_t gradient = made(".gradient");
-      parameters_.push_back({weight, gradient, made(".momentum")});
+      parameter.weight = made(".weight");
+      if (!model_.fresh_gradients) parameter.gradient = made(".gradient");
+      parameter.momentum = made(".momentum");
+      if (layer.kept_bytes > 0) parameter.kept = make(layer.name + ".kept", layer.kept_bytes);
     }
   }
 
@@ -202,7 +205,8 @@ class Trainer {
     const auto layers = static_cast<std::int64_t>(model_.layers.size());
     std::int64_t own = 2;  // the input
     for (const TrainingLayer& l : model_.layers)
-      own += 4 + (l.workspace_bytes > 0 ? 4 : 0);
+      own += 4 + (l.workspace_bytes > 0 ? 4 : 0) +
+             (model_.fresh_gradients && l.weight_bytes > 0 ? 2 : 0);
     const std::int64_t pairs = std::max<std::int64_t>((model_.operations - own) / 2, 0);
     const auto in_forward =
         static_cast<std::int64_t>(static_cast<double>(pairs) * model_.forward_fill);
@@ -230,6 +234,7 @@ class Trainer {
         record_.read(input_of(l));
         if (layer.skip_from >= 0) record_.read(outputs_[static_cast<std::size_t>(layer.skip_from)]);
         if (layer.weight_bytes > 0) record_.read(parameters_[l].weight);
+        if (layer.kept_bytes > 0) record_.write(parameters_[l].kept);
         record_.write(outputs_[l]);
         record_.work(forward_ns(layer));
       });
@@ -258,10 +263,12 @@ class Trainer {
           first ? 0 : make(layer.name + ".gradient", model_.layers[l - 1].output_bytes);
       with_workspace(layer, [&] {
         record_.read(gradient);
+        if (layer.kept_bytes > 0) transform_weights(parameters_[l]);
+        if (model_.fresh_gradients && layer.weight_bytes > 0) renew_gradient(l);
         record_.read(input_of(l));
         record_.read(outputs_[l]);
         if (layer.weight_bytes > 0) {
-          record_.read(parameters_[l].weight);
+          if (layer.kept_bytes == 0) record_.read(parameters_[l].weight);
           record_.write(parameters_[l].gradient);
         }
         if (!first) record_.write(next);
@@ -273,6 +280,30 @@ class Trainer {
       gradient = next;
     }
     record_.release(input_);
+    drop_old_gradients();
+  }
+
+  void transform_weights(const Parameter& parameter) {
+    record_.read(parameter.weight);
+    record_.write(parameter.kept);
+  }
+
+  void renew_gradient(std::size_t layer) {
+    Parameter& parameter = parameters_[layer];
+    parameter.old_gradient = parameter.gradient;
+    parameter.gradient =
+        make(model_.layers[layer].name + ".new_gradient", model_.layers[layer].weight_bytes);
+  }
+
+  // They are touched once more before they go: until then they could be away.
+  void drop_old_gradients() {
+    for (std::size_t l = parameters_.size(); l-- > 0;) {
+      Parameter& parameter = parameters_[l];
+      if (parameter.old_gradient == kNoObject) continue;
+      record_.write(parameter.old_gradient);
+      record_.release(parameter.old_gradient);
+      parameter.old_gradient = kNoObject;
+    }
   }
 
   void update() {
@@ -282,12 +313,18 @@ class Trainer {
     for (std::size_t l = 0; l < model_.layers.size(); ++l) {
       const TrainingLayer& layer = model_.layers[l];
       if (layer.weight_bytes == 0) continue;
+      if (model_.fresh_gradients) decay(parameters_[l]);
       record_.read(parameters_[l].gradient);
       record_.write(parameters_[l].momentum);
       record_.write(parameters_[l].weight);
       record_.work(model_.iteration_ns * model_.update_share *
                    static_cast<double>(layer.weight_bytes) / weights);
     }
+  }
+
+  void decay(const Parameter& parameter) {
+    record_.read(parameter.weight);
+    record_.write(parameter.gradient);
   }
 
   void step() {

@@ -16,6 +16,7 @@ struct TrainingLayer {
   std::int64_t output_bytes = 0;  // of the whole batch
   std::int64_t weight_bytes = 0;
   std::int64_t workspace_bytes = 0;  // only while the layer computes
+  std::int64_t kept_bytes = 0;       // lives throughout: the weights as each pass transforms them
   double work = 0;                   // relative time of the forward pass
   double backward_work = 0;          // relative time of the backward pass
   std::int32_t skip_from = -1;       // kAdd: the layer whose output is the second input
@@ -27,6 +28,9 @@ struct TrainingModel {
   std::int64_t library_bytes = 0;     // held by libraries throughout, never touched by the program
   std::int64_t statistics_bytes = 0;  // read where an iteration begins, written where it ends
   double iteration_ns = 0;
+  // Each backward pass allocates its gradients and frees those of the pass before when it ends.
+  // Otherwise gradients live throughout.
+  bool fresh_gradients = false;
   double forward_share = 0.34;  // of the iteration's time
   double update_share = 0.05;
   std::int32_t operations = 0;  // allocations and frees per iteration: small temporaries fill up

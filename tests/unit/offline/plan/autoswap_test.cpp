@@ -110,7 +110,6 @@ TEST(PublishedIteration, TheScoresCostAboutWhatTheAuthorsMeasured) {
   auto scores = swap_scores(problem, among);
   normalise(scores);
   const SwapSelection selection(problem, among, scores);
-  int near = 0;
   for (const testing::PublishedRow& row : testing::published_vgg_rows()) {
     const std::int64_t limit = std::int64_t{row.limit_mib} << 20;
     for (std::size_t k = 0; k < 4; ++k) {
@@ -120,11 +119,9 @@ TEST(PublishedIteration, TheScoresCostAboutWhatTheAuthorsMeasured) {
       const double percent = 100.0 *
                              static_cast<double>(published_overhead(problem, chosen, limit, {})) /
                              static_cast<double>(problem.duration_ns);
-      EXPECT_NEAR(percent, row.percent[k], 3.05) << row.limit_mib << ' ' << kSwapScores[k];
-      near += std::abs(percent - row.percent[k]) <= 1.5;
+      EXPECT_NEAR(percent, row.percent[k], 1.5) << row.limit_mib << ' ' << kSwapScores[k];
     }
   }
-  EXPECT_GE(near, 34);  // of 36
 }
 
 TEST(PublishedIteration, TheSearchReachesMoreThanTheScores) {
@@ -189,7 +186,7 @@ TEST(StallEstimate, IsAboutWhatPlayingCosts) {
                                        SwapWeights{0, 0, 0, 1}, SwapWeights{-1, 1, 1, 1}}) {
       const double played = weighted_cost(player, problem, selection, weights, limit);
       EXPECT_NEAR(estimate.of(selection.places(weights, limit), limit), played,
-                  0.01 * static_cast<double>(problem.duration_ns))
+                  0.001 * static_cast<double>(problem.duration_ns))
           << mib;
     }
   }
