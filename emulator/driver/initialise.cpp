@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
@@ -44,16 +45,22 @@ void load_injection_once() {
   constexpr std::chrono::seconds kPatience{5};
   static thread_local bool loads = false;
   static std::atomic<bool> is_loaded{false};
-  static auto* const loading = new std::timed_mutex;
+  static auto& mutex = *new std::mutex;  // not a timed one, which the thread sanitizer does not see
+  static auto& changed = *new std::condition_variable;
+  static bool is_loading = false;  // under the mutex
   if (loads || is_loaded.load(std::memory_order_acquire)) return;
-  if (!loading->try_lock_for(kPatience)) return;
-  if (!is_loaded.load(std::memory_order_acquire)) {
-    loads = true;
-    load_injection();
-    loads = false;
-    is_loaded.store(true, std::memory_order_release);
-  }
-  loading->unlock();
+  std::unique_lock lock(mutex);
+  if (!changed.wait_for(lock, kPatience, [] { return !is_loading; })) return;
+  if (is_loaded.load(std::memory_order_acquire)) return;
+  is_loading = true;
+  lock.unlock();
+  loads = true;
+  load_injection();
+  loads = false;
+  lock.lock();
+  is_loading = false;
+  is_loaded.store(true, std::memory_order_release);
+  changed.notify_all();
 }
 
 }  // namespace
